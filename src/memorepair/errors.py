@@ -1,0 +1,133 @@
+"""Every error MemoRepair raises on purpose: one base, each also the built-in a caller would expect, each with its witness.
+
+    MemoRepairError
+    ├── InvalidInput (ValueError)            an argument breaks the contract; nothing was changed
+    │   ├── InvalidInstance                  a selection instance: NaN, negative cost, duplicate id, dangling arc
+    │   ├── InvalidEvent                     empty roots, a delta that does not fit the event
+    │   ├── InvalidFile                      a file that cannot be read as what it claims to be
+    │   ├── CycleFound                       a derivation that would close a cycle
+    │   └── Tombstoned                       content that was removed and must not be learned again
+    ├── UnknownId (KeyError)                 no such artifact, case, solver, operator
+    ├── Withdrawn (LookupError)              the artifact is behind the barrier
+    ├── StaleRead (RuntimeError)             a derivation read something that has changed or been withdrawn since
+    ├── RepairInProgress (RuntimeError)      another repair holds the store
+    ├── NoSolution (RuntimeError)            a value was asked of an answer whose status has none
+    ├── ProofFailed (RuntimeError)           an answer does not satisfy its definition or its certificate
+    ├── StepFailed (RuntimeError)            an operator could not produce a successor
+    ├── StoreError (OSError)                 the database file
+    │   ├── CorruptStore                     damaged or its journal's seal does not verify
+    │   ├── ForeignStore                     a database of something else
+    │   └── NewerSchema                      written by a newer version of MemoRepair
+    └── MissingDependency (ImportError)      an optional package is not installed
+"""
+
+from __future__ import annotations
+
+
+class MemoRepairError(Exception):
+    """Base of every error raised on purpose.
+
+    Parameters
+    ----------
+    message
+        What is wrong, in words a user can act on.
+    witness
+        The smallest thing that proves it: an id, an arc, a cycle, a line number.
+    """
+
+    def __init__(self, message: str, *, witness: object = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.witness = witness
+
+    def __str__(self) -> str:  # KeyError would show the repr
+        return self.message
+
+
+class InvalidInput(MemoRepairError, ValueError):
+    """An argument breaks the contract; nothing was changed."""
+
+
+class InvalidInstance(InvalidInput):
+    """A selection instance is malformed: NaN, negative cost or price, duplicate id, dangling arc."""
+
+
+class InvalidEvent(InvalidInput):
+    """A repair event is malformed: empty roots, or a delta that does not fit its kind."""
+
+
+class InvalidFile(InvalidInput):
+    """A file cannot be read as what it claims to be."""
+
+
+class CycleFound(InvalidInput):
+    """A derivation would close a cycle; the witness is the cycle."""
+
+
+class Tombstoned(InvalidInput):
+    """The content was removed by an event and must not be learned again."""
+
+
+class UnknownId(MemoRepairError, KeyError):
+    """No artifact, case, solver or operator has this id."""
+
+
+class Withdrawn(MemoRepairError, LookupError):
+    """The artifact is behind the barrier.
+
+    Parameters
+    ----------
+    key
+        The artifact asked for.
+    case
+        The case that withdrew it.
+    state
+        Its state: withdrawn, quarantined, archived, superseded or erased.
+    """
+
+    def __init__(self, key: object, case: int | None, state: str = "withdrawn") -> None:
+        where = "" if case is None else f" (case {case})"
+        super().__init__(f"{key} is {state}{where}", witness=key)
+        self.key = key
+        self.case = case
+        self.state = state
+
+
+class StaleRead(MemoRepairError, RuntimeError):
+    """A derivation read something that has changed or been withdrawn since; its write was refused."""
+
+
+class RepairInProgress(MemoRepairError, RuntimeError):
+    """Another repair holds the store."""
+
+
+class NoSolution(MemoRepairError, RuntimeError):
+    """A value was asked of an answer whose status has none."""
+
+
+class ProofFailed(MemoRepairError, RuntimeError):
+    """An answer does not satisfy its definition or its certificate."""
+
+
+class StepFailed(MemoRepairError, RuntimeError):
+    """An operator could not produce a successor."""
+
+
+class StoreError(MemoRepairError, OSError):
+    """The database file cannot be used."""
+
+
+class CorruptStore(StoreError):
+    """The database is damaged, or its journal's seal does not verify."""
+
+
+class ForeignStore(StoreError):
+    """The file is a database of something else, or no database."""
+
+
+class NewerSchema(StoreError):
+    """The file was written by a newer version of MemoRepair."""
+
+
+class MissingDependency(MemoRepairError, ImportError):
+    """An optional package is not installed; the message names the extra that brings it."""
