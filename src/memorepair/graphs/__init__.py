@@ -1,0 +1,4 @@
+"""Directed graphs as arrays.
+
+They know nothing of memory or repair.
+"""
