@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from memorepair.errors import InvalidInput
 
 Index = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 INDEX_LIMIT = np.iinfo(np.int32).max
@@ -126,8 +127,8 @@ def arc_order(tails: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """
     if len(tails) == 0:
         return np.zeros(0, np.int64)
-    # Transposing the sparse matrix with one entry a row, at (k, tails[k]), is a stable counting sort: O(n + m),
-    # five times as fast as a sort by comparison.
+    # Transposing the sparse matrix with one entry a row, at (k, tails[k]), is a stable counting sort in
+    # O(n + m), several times as fast as a sort by comparison.
     rows = np.arange(len(tails) + 1, dtype=np.int32)
     entries = csr_array((np.ones(len(tails), np.int8), tails, rows), shape=(len(tails), int(tails.max()) + 1))
     return entries.tocsc().indices.astype(np.int64)

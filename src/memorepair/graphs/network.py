@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from memorepair.errors import InvalidInput, ProofFailed
-from memorepair.graphs.digraph import INDEX_LIMIT, Digraph, Index, Mask, read_only
+from memorepair.graphs.digraph import INDEX_LIMIT, Digraph, Index, Int64, Mask, read_only
 from memorepair.graphs.reach import reach, slice_to
-
-Int64 = npt.NDArray[np.int64]
 
 VALUE_LIMIT = np.iinfo(np.int64).max
 """No flow value exceeds it, so that a kernel can add up excess in int64."""
@@ -75,8 +72,9 @@ class MinCutNetwork:
         total = exact_sum(self.capacities[self.tails == self.source])
         if total > VALUE_LIMIT:
             raise InvalidInput("the capacity out of the source exceeds int64", witness=total)
-        for array in (self.tails, self.heads, self.capacities):
-            read_only(array)
+        read_only(self.tails)
+        read_only(self.heads)
+        read_only(self.capacities)
 
     @property
     def m(self) -> int:
@@ -165,13 +163,13 @@ class Cut:
         self._no_arc(~from_side & to_side & (flow > 0), "enters the source side with flow")
         value, capacity = _joined(high[s], low[s]), exact_sum(network.capacities[leaves])
         if not value == capacity == self.value:
-            witness = (self.value, value, capacity)
             raise ProofFailed(
-                "claimed value, flow value, cut capacity differ: %d, %d, %d" % witness, witness=witness
+                f"claimed value {self.value}, value of the flow {value}, capacity {capacity} differ",
+                witness=(self.value, value, capacity),
             )
 
     def residual(self) -> Digraph:
-        """The residual arcs: forward where capacity is left, backward where flow can be taken back; O(n + m)."""
+        """Arcs that can take more flow, forward, with arcs whose flow can be taken back, turned; O(n + m)."""
         network = self.network
         forward, backward = self.flow < network.capacities, self.flow > 0
         return Digraph.from_arcs(
@@ -205,7 +203,7 @@ class Cut:
         ProofFailed
             The flow is not maximum (witness: the source, which still reaches the sink).
         """
-        # Mirror image: a node that reaches the sink in the residual lies on the sink side of every minimum cut.
+        # Mirror image: what reaches the sink in the residual lies on the sink side of every minimum cut.
         side = ~slice_to(self.residual(), [self.network.sink])
         if not side[self.network.source]:
             raise ProofFailed(
@@ -222,7 +220,7 @@ class Cut:
         """Flow out minus flow in at each node as ``high * 2**32 + low`` with 0 <= low < 2^32."""
         network = self.network
         halves = []
-        # The halves of a nonnegative int64 lie below 2^32, and there are fewer than 2^31 arcs: neither sum wraps.
+        # Halves of a nonnegative int64 lie below 2^32, and there are fewer than 2^31 arcs: no sum wraps.
         for half in (self.flow >> _HALF, self.flow & ((1 << _HALF) - 1)):
             total = np.zeros(network.n, np.int64)
             np.add.at(total, network.tails, half)

@@ -1,4 +1,4 @@
-"""The words of the graph: kinds of node, skill architectures, and the relations along which taint propagates."""
+"""The words of the graph: kinds of node, skill architectures, relations along which taint propagates."""
 
 from __future__ import annotations
 
