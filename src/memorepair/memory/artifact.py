@@ -14,7 +14,8 @@ from memorepair.graphs.terms import Arch, Kind, Relation
 Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
 Scope: TypeAlias = tuple[str, ...]
 
-NOTHING: Mapping[str, Json] = MappingProxyType({})
+def _nothing() -> Mapping[str, Json]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -132,7 +133,7 @@ class Recipe:
 
     operator: str | None = None
     version: str = "1"
-    params: Mapping[str, Json] = NOTHING
+    params: Mapping[str, Json] = field(default_factory=_nothing)
     observed: bool = False
     schema: Mapping[str, Json] | None = None
     cases: tuple[TaskCase, ...] = ()
@@ -169,7 +170,7 @@ class Draft:
     type: Type | None = None
     slot: Slot | None = None
     confidence: float | None = None
-    metadata: Mapping[str, Json] = NOTHING
+    metadata: Mapping[str, Json] = field(default_factory=_nothing)
     embedding: Embedding | None = None
     recipe: Recipe = field(default_factory=Recipe)
     reads: tuple[Read, ...] = ()
@@ -265,4 +266,4 @@ class Case:
     opened_at: int
     actor: str | None
     reason: str | None
-    delta: Mapping[str, Json] = NOTHING
+    delta: Mapping[str, Json] = field(default_factory=_nothing)
