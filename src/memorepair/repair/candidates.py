@@ -1,0 +1,52 @@
+"""Candidates: for each withdrawn descendant, how it could be repaired, at what value and cost, on what it waits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.graphs.digraph import Digraph
+from memorepair.memory.artifact import Key
+from memorepair.repair.modes import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """Why a candidate cannot be executed (v_i = 0); `witness` is what proves it: keys, or the operator's name."""
+
+    reason: str
+    witness: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """q_i = (mu_i, pi_i, P_i, v_i, w_i, c_i) for every descendant i in D(F) still withdrawn; k of them.
+
+    Attributes
+    ----------
+    keys : k keys
+        In the order of every array here.
+    modes : k modes
+    operators : k texts
+        ``name@version`` of pi_i, None where the mode is REMOVE.
+    executable : (k,) bool
+        v_i.
+    value, cost : (k,) float64
+        w_i and c_i, finite and >= 0; the cost's unit is `unit`.
+    prerequisites : Digraph on k nodes
+        i -> j reads "i requires j" (Pbar_i).
+    bars : k bars
+        The witness where v_i = 0 or the mode is REMOVE, else None.
+    """
+
+    keys: tuple[Key, ...]
+    modes: tuple[Mode, ...]
+    operators: tuple[str | None, ...]
+    executable: npt.NDArray[np.bool_]
+    value: npt.NDArray[np.float64]
+    cost: npt.NDArray[np.float64]
+    unit: str
+    prerequisites: Digraph
+    bars: tuple[Bar | None, ...]

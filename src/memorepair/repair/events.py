@@ -1,0 +1,104 @@
+"""Repair events: what turned out wrong, and what the world brings instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TypeAlias
+
+from memorepair.errors import InvalidEvent
+from memorepair.memory.artifact import Key
+
+
+class EventKind(StrEnum):
+    """tau of the paper."""
+
+    DELETE = "delete"
+    CORRECT = "correct"
+    MIGRATE = "migrate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion:
+    """The roots are gone; nothing replaces them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """X_Delta: the content that replaces each root."""
+
+    replacements: Mapping[Key, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interface:
+    """A schema or tool contract that supersedes a root; under the root's own key it is its next version."""
+
+    key: Key
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """kappa_e: the interfaces after the event.
+
+    Attributes
+    ----------
+    interfaces
+        Root -> the interface that supersedes it.
+    rows
+        Operator (``name@version``) that carries a data row from the old interface to the new one; it declares
+        `reads_own_version`. None where no rows follow the interface.
+    """
+
+    interfaces: Mapping[Key, Interface]
+    rows: str | None = None
+
+
+Delta: TypeAlias = Deletion | Correction | Migration
+
+
+def _deletion() -> Delta:
+    return Deletion()
+
+
+_DELTA_OF: Mapping[EventKind, type] = MappingProxyType(
+    {EventKind.DELETE: Deletion, EventKind.CORRECT: Correction, EventKind.MIGRATE: Migration}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairEvent:
+    """e = (F, tau, Delta).
+
+    Raises
+    ------
+    InvalidEvent
+        Empty or repeated roots, or a delta that does not fit: of another kind, or not one entry per root.
+    """
+
+    kind: EventKind
+    roots: tuple[Key, ...]
+    delta: Delta = field(default_factory=_deletion)
+    reason: str | None = None
+    actor: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.roots:
+            raise InvalidEvent("an event needs at least one root", witness=self.roots)
+        if len(set(self.roots)) < len(self.roots):
+            twice = next(key for key in self.roots if self.roots.count(key) > 1)
+            raise InvalidEvent(f"root {twice} is named twice", witness=twice)
+        if not isinstance(self.delta, _DELTA_OF[self.kind]):
+            brought = type(self.delta).__name__
+            raise InvalidEvent(f"a {self.kind} event cannot bring a {brought}", witness=brought)
+        named: Mapping[Key, object] | None = None
+        if isinstance(self.delta, Correction):
+            named = self.delta.replacements
+        elif isinstance(self.delta, Migration):
+            named = self.delta.interfaces
+        if named is not None and set(named) != set(self.roots):
+            odd = min(set(named) ^ set(self.roots))
+            raise InvalidEvent(f"the delta must name exactly the roots; {odd} is on one side only", witness=odd)

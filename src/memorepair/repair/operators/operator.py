@@ -1,0 +1,81 @@
+"""The operator port: what can make a successor, and what it is given to make it from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from memorepair.graphs.terms import Kind, Relation
+from memorepair.memory.artifact import Json, Key
+from memorepair.repair.modes import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One input as the operator sees it: retained, freshly replaced, or repaired; never withdrawn text."""
+
+    key: Key
+    version: int
+    kind: Kind
+    relation: Relation
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Everything an operator may look at.
+
+    Attributes
+    ----------
+    key
+        The artifact to repair.
+    inputs
+        In the order of the recorded reads.
+    params
+        Of the recipe.
+    interfaces
+        kappa_e: old interface -> content of the one that supersedes it (empty unless the event migrates).
+    own
+        The before-image of the artifact itself; given only where the operator declares `reads_own_version`
+        and the event is a migration, else None.
+    """
+
+    key: Key
+    inputs: tuple[Input, ...]
+    params: Mapping[str, Json]
+    interfaces: Mapping[Key, str]
+    own: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What an operator returns.
+
+    `cost` is in the unit of the candidates' costs (tokens by default); None leaves it to the price list.
+    `cites` are the inputs the content stands on; None means all of them.
+    """
+
+    content: str
+    cost: float | None = None
+    cites: tuple[Key, ...] | None = None
+
+
+@runtime_checkable
+class Operator(Protocol):
+    """pi_i. `name@version` identifies it; equal inputs give equal content where `deterministic`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def mode(self) -> Mode: ...
+    @property
+    def deterministic(self) -> bool: ...
+    @property
+    def reads_own_version(self) -> bool: ...
+
+    def make(self, call: Call) -> Made:
+        """Make the successor's content; raise StepFailed when it cannot."""
+        ...
