@@ -1,0 +1,432 @@
+"""Memory: the verbs users call."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from types import TracebackType
+from typing import Self
+
+from memorepair.arguments import CaseLike, KeyLike, SlotLike, as_case, as_key, as_mapping, as_member, as_slot
+from memorepair.errors import InvalidEvent, InvalidInput
+from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.artifact import (
+    Artifact,
+    Case,
+    CaseStatus,
+    Draft,
+    Embedding,
+    Hit,
+    Json,
+    Key,
+    Listing,
+    Past,
+    Recipe,
+    Scope,
+    Source,
+    State,
+    Type,
+)
+from memorepair.memory.capture import Derivation
+from memorepair.memory.sqlite import SqliteStore
+from memorepair.memory.store import WriteReport
+from memorepair.repair import engine
+from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
+from memorepair.repair.operators.operator import Operator
+from memorepair.repair.operators.registry import Operators
+from memorepair.repair.operators.regen import Generator
+from memorepair.repair.plan import RepairPlan
+from memorepair.repair.pricing import Pricing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Where an artifact stands, on what, and why: no content.
+
+    `why` says in a sentence what holds it back or lets it serve; `parents` and `children` are its neighbours along
+    influence arcs; `case` is the case that withdrew it, None while it is served.
+    """
+
+    listing: Listing
+    why: str
+    case: Case | None
+    parents: tuple[Listing, ...]
+    children: tuple[Listing, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """The store at a glance: artifacts by state and kind, and the cases that still need a person."""
+
+    counts: Mapping[tuple[State, Kind], int]
+    open_cases: tuple[Case, ...]
+
+
+class Memory:
+    """A memory whose derived parts can be withdrawn, repaired and republished.
+
+    Every verb names artifacts by `Key` or by its written form ``user/42::home``, and cases by `Case` or number.
+    Use it as a context manager, or call `close`.
+
+    Examples
+    --------
+    >>> import memorepair as mr
+    >>> with mr.Memory.open("agent.db") as memory:
+    ...     home = memory.record("Lives in Paris", scope=("user", "42"))
+    ...     with memory.deriving(kind="summary", operator="summarise", scope=("user", "42")) as d:
+    ...         profile = d.write("Based in " + d.read(home).content.removeprefix("Lives in "))
+    ...     case = memory.correct(home, "Lives in Lyon", reason="moved", actor="user:42")
+    ...     report = memory.repair(case)
+    ...     memory.get(profile).content
+    'Lives in Lyon'
+    """
+
+    def __init__(self, store: SqliteStore, *, operators: Operators, pricing: Pricing) -> None:
+        self._store = store
+        self._operators = operators
+        self._pricing = pricing
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        create: bool = True,
+        clock: Callable[[], int] = time.time_ns,
+        operators: Iterable[Operator] = (),
+        generator: Generator | None = None,
+        pricing: Pricing | None = None,
+    ) -> Self:
+        """Open the memory in the file `path`, made if it is not there and `create` holds.
+
+        Parameters
+        ----------
+        clock
+            Nanoseconds since the epoch.
+        operators
+            Registered beside the built-in ones; packages may bring more by the entry point ``memorepair.operators``.
+        generator
+            Writes regenerated summaries and prompt skills; the embedded extractive one by default.
+        pricing
+            Values and costs of candidates; the defaults need no thought.
+
+        Raises
+        ------
+        StoreError
+            The file is damaged, foreign, of a newer schema, or missing; it is left as it was.
+        """
+        registry = Operators.default(generator)
+        for operator in operators:
+            registry.register(operator)
+        store = SqliteStore.open(path, create=create, clock=clock)
+        return cls(store, operators=registry, pricing=pricing or Pricing())
+
+    def close(self) -> None:
+        """Write what is buffered, close the file."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def store(self) -> SqliteStore:
+        """The store underneath, for engines and adapters."""
+        return self._store
+
+    @property
+    def operators(self) -> Operators:
+        """What can make successors; `register` adds to it."""
+        return self._operators
+
+    # writing ---------------------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        content: str,
+        *,
+        id: str | None = None,
+        scope: Scope = (),
+        kind: Kind | str = Kind.RECORD,
+        arch: Arch | str = Arch.NONE,
+        source: Source | str = Source.USER,
+        type: Type | str | None = None,
+        slot: SlotLike | None = None,
+        confidence: float | None = None,
+        metadata: Mapping[str, Json] | None = None,
+        embedding: Embedding | None = None,
+        semantic: Sequence[KeyLike] = (),
+        recipe: Recipe | None = None,
+    ) -> Key:
+        """Store something that stands on its own; an id that exists gets its next version.
+
+        Returns
+        -------
+        Key
+            Of the artifact; the id is random unless given.
+
+        Raises
+        ------
+        Withdrawn
+            The id is behind the barrier.
+        Tombstoned
+            The content was removed by an event and must not be learned again.
+        """
+        key = Key(tuple(scope), id or token_hex(8))
+        draft = Draft(
+            key=key,
+            content=content,
+            kind=as_member(Kind, kind),
+            arch=as_member(Arch, arch),
+            source=as_member(Source, source),
+            type=None if type is None else as_member(Type, type),
+            slot=as_slot(slot),
+            confidence=confidence,
+            metadata=metadata or {},
+            embedding=embedding,
+            semantic=tuple(as_key(other) for other in semantic),
+            recipe=recipe or Recipe(),
+        )
+        self._store.write([draft], act="record")
+        return key
+
+    def deriving(
+        self,
+        *,
+        kind: Kind | str,
+        operator: str | None = None,
+        operator_version: str = "1",
+        params: Mapping[str, Json] | None = None,
+        recipe: Recipe | None = None,
+        scope: Scope = (),
+        arch: Arch | str = Arch.NONE,
+        source: Source | str = Source.EXTRACTION,
+        relation: Relation | str = Relation.DERIVE,
+    ) -> Derivation:
+        """A derivation under way: what it reads becomes an influence arc of what it writes.
+
+        Everything written commits together when the ``with`` block ends, and nothing does if the block raises or
+        something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`).
+        `operator`, `operator_version` and `params` say how the result can be made again; `recipe` says it in full.
+        """
+        if recipe is not None and operator is not None:
+            raise InvalidInput("give the operator or the recipe, not both", witness=operator)
+        return Derivation(
+            self._store,
+            kind=as_member(Kind, kind),
+            arch=as_member(Arch, arch),
+            source=as_member(Source, source),
+            scope=tuple(scope),
+            relation=as_member(Relation, relation),
+            recipe=recipe or Recipe(operator=operator, version=operator_version, params=params or {}),
+        )
+
+    def ingest(self, drafts: Sequence[Draft]) -> WriteReport:
+        """Store many artifacts at once, in any order; cycles among them are stored and reported.
+
+        One transaction: on any error nothing is stored.
+        """
+        return self._store.write(drafts, act="import", allow_cycles=True)
+
+    def register(self, operator: Operator) -> None:
+        """Add an operator that can make successors."""
+        self._operators.register(operator)
+
+    # reading ---------------------------------------------------------------------------------------------------
+
+    def get(self, key: KeyLike) -> Artifact:
+        """The served version.
+
+        Raises
+        ------
+        UnknownId, Withdrawn
+        """
+        return self._store.get(as_key(key))
+
+    def search(self, query: str, *, scope: Scope = (), limit: int = 10) -> builtins.list[Hit]:
+        """Served artifacts of exactly this scope that contain `query`, best first."""
+        return self._store.search(query, scope=tuple(scope), limit=limit)
+
+    def list(
+        self,
+        *,
+        scope: Scope | None = None,
+        kind: Kind | str | None = None,
+        state: State | str | None = None,
+        limit: int | None = None,
+    ) -> builtins.list[Listing]:
+        """What there is, served or not, without content; in order of scope and id."""
+        return self._store.listing(
+            scope=None if scope is None else tuple(scope),
+            kind=None if kind is None else as_member(Kind, kind),
+            state=None if state is None else as_member(State, state),
+            limit=limit,
+        )
+
+    def history(self, key: KeyLike) -> builtins.list[Past]:
+        """All versions, oldest first; content only of those that did not leave through a repair event."""
+        return self._store.history(as_key(key))
+
+    def explain(self, key: KeyLike) -> Explanation:
+        """Where the artifact stands, on what, and why."""
+        key = as_key(key)
+        listing = self._store.describe(key)
+        case = None if listing.case is None else self._store.case(listing.case)
+        return Explanation(
+            listing=listing,
+            why=self._why(listing, case),
+            case=case,
+            parents=tuple(self._store.parents(key)),
+            children=tuple(self._store.children(key)),
+        )
+
+    def _why(self, listing: Listing, case: Case | None) -> str:
+        if case is None:
+            return f"served: {listing.state.name.lower()}"
+        because = f"case {case.id} ({case.event}" + (f": {case.reason})" if case.reason else ")")
+        if listing.key in case.roots:
+            return f"{listing.state.name.lower()}: a root of {because}"
+        if listing.state is not State.WITHDRAWN:
+            return f"{listing.state.name.lower()} through {because}"
+        left = {row.key: row.why for row in self.plan(case).rows()}
+        return f"withdrawn by {because}; {left.get(listing.key, 'not a candidate of this case')}"
+
+    def inspect(self, key: KeyLike, *, actor: str, reason: str, version: int | None = None) -> Artifact:
+        """Content of any version that still has one, withdrawn or not, for a person who reviews; journalled.
+
+        Raises
+        ------
+        InvalidInput
+            `actor` or `reason` is empty.
+        """
+        return self._store.inspect(as_key(key), actor=actor, reason=reason, version=version)
+
+    def status(self) -> Status:
+        """Artifacts by state and kind, and the cases not closed."""
+        unfinished = (CaseStatus.OPEN, CaseStatus.RUNNING, CaseStatus.CLOSED_PARTIAL)
+        return Status(
+            counts=self._store.counts(),
+            open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
+        )
+
+    # events ----------------------------------------------------------------------------------------------------
+
+    def delete(
+        self, keys: KeyLike | Iterable[KeyLike], *, reason: str, actor: str, dry_run: bool = False
+    ) -> Case:
+        """Withdraw these artifacts and all that was derived from them; when this returns, nothing of it is served.
+
+        With `dry_run` the case is counted and described (number 0), nothing is changed.
+        """
+        roots = tuple(as_key(key) for key in ((keys,) if isinstance(keys, Key | str) else keys))
+        return self._declare(EventKind.DELETE, roots, Deletion(), reason, actor, dry_run)
+
+    def correct(
+        self,
+        key: KeyLike | Mapping[KeyLike, str],
+        content: str | None = None,
+        *,
+        reason: str,
+        actor: str,
+        dry_run: bool = False,
+    ) -> Case:
+        """Replace content that was wrong; the replacement is served at once, all that was derived is withdrawn.
+
+        `key` with `content`, or a mapping of keys to contents.
+        """
+        replacements = as_mapping(key, content, "content")
+        delta = Correction(replacements=replacements)
+        return self._declare(EventKind.CORRECT, tuple(replacements), delta, reason, actor, dry_run)
+
+    def migrate(
+        self,
+        key: KeyLike | Mapping[KeyLike, Interface],
+        interface: Interface | None = None,
+        *,
+        rows: str | None = None,
+        reason: str,
+        actor: str,
+        dry_run: bool = False,
+    ) -> Case:
+        """Supersede an interface (a schema or tool contract); what follows the old one is withdrawn.
+
+        `rows` names the registered operator (``name@version``) that carries data rows over.
+        """
+        interfaces = as_mapping(key, interface, "interface")
+        delta = Migration(interfaces=interfaces, rows=rows)
+        return self._declare(EventKind.MIGRATE, tuple(interfaces), delta, reason, actor, dry_run)
+
+    def _declare(
+        self,
+        kind: EventKind,
+        roots: tuple[Key, ...],
+        delta: Deletion | Correction | Migration,
+        reason: str,
+        actor: str,
+        dry_run: bool,
+    ) -> Case:
+        for name, text in (("reason", reason), ("actor", actor)):
+            if not text.strip():
+                raise InvalidEvent(f"an event needs a {name}", witness=name)
+        event = RepairEvent(kind=kind, roots=roots, delta=delta, reason=reason, actor=actor)
+        return engine.withdraw(self._store, event, operators=self._operators, dry_run=dry_run)
+
+    # repair ----------------------------------------------------------------------------------------------------
+
+    def plan(
+        self,
+        case: CaseLike,
+        *,
+        tradeoff: float | None = None,
+        ties: str = "fewest",
+        solver: str = "pseudoflow",
+    ) -> RepairPlan:
+        """What `repair` would do for the case, why, and at what cost; changes nothing."""
+        return engine.plan(
+            self._store,
+            as_case(case),
+            operators=self._operators,
+            pricing=self._pricing,
+            tradeoff=tradeoff,
+            ties=ties,
+            solver=solver,
+        )
+
+    def repair(
+        self,
+        case: CaseLike,
+        *,
+        tradeoff: float | None = None,
+        ties: str = "fewest",
+        solver: str = "pseudoflow",
+        wait: float = 0.0,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> engine.RepairReport:
+        """Select, execute, validate, and publish what is validated; the rest stays withdrawn.
+
+        A case that was closed in part is taken up where it stands.
+
+        Raises
+        ------
+        RepairInProgress
+            Another repair holds the store and `wait` seconds have passed.
+        """
+        return engine.repair(
+            self._store,
+            as_case(case),
+            operators=self._operators,
+            pricing=self._pricing,
+            tradeoff=tradeoff,
+            ties=ties,
+            solver=solver,
+            wait=wait,
+            progress=progress,
+        )
