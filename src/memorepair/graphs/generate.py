@@ -6,6 +6,7 @@ measured tables stay comparable.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -166,7 +167,7 @@ def _prov(rng: Rng, n: int, *, dense: bool = False, reverse: bool = False) -> Ge
     low, high = bounds[below], bounds[below + 1]
     # Popularity is skewed inside each layer, over a shuffle, so that a node's number tells nothing.
     shuffled = np.concatenate(
-        [low_end + rng.permutation(high_end - low_end) for low_end, high_end in zip(bounds, bounds[1:], strict=False)]
+        [start + rng.permutation(stop - start) for start, stop in itertools.pairwise(bounds)]
     )
     heads = shuffled[low + ((high - low) * rng.random(len(tails)) ** 2.5).astype(int)]
     tails, heads = _distinct(tails, heads, n)
@@ -214,7 +215,7 @@ def _tree(rng: Rng, n: int) -> GeneratedInstance:
 
 
 def _diamonds(rng: Rng, n: int) -> GeneratedInstance:
-    # Joints 0, 3, 6, ... ; the sides 1, 2 of a diamond require the joint before, the joint after requires both.
+    # Joints 0, 3, 6, ... : the two sides of a diamond require the joint before, the next joint requires both.
     node = np.arange(1, n)
     joints = np.arange(3, n, 3)
     side = node[node % 3 != 0]
@@ -224,9 +225,9 @@ def _diamonds(rng: Rng, n: int) -> GeneratedInstance:
 
 
 def _greedy_trap(rng: Rng, n: int) -> GeneratedInstance:
-    # A block has 16 nodes. The club: a hub of cost 4 and 7 members of value 1 that require it; one member's
-    # cone loses 3, the whole club wins 3. The bait: value 2 at cost 1, above a shaft of 7 nodes of cost 1; the
-    # best ratio of all that costs anything, and its cone loses 6. The optimum takes every club and no bait.
+    # A block has 16 nodes. The club: a hub of cost 4 with 7 members of value 1 that require it; the cone of
+    # one member loses 3, the whole club wins 3. The bait: value 2 at cost 1 above a shaft of 7 nodes of cost
+    # 1; no node that costs has a better ratio, but its cone loses 6. The optimum is the clubs, without baits.
     place = np.arange(n) % 16
     node = np.arange(n)
     member, shaft = (place >= 1) & (place <= 7), place >= 9
@@ -253,8 +254,8 @@ def _mine(rng: Rng, size: str, pattern: tuple[tuple[int, int], ...]) -> Generate
     grade = gaussian_filter(rng.standard_normal((nz, ny, nx)), 3)
     grade /= grade.std()
     z, y, x = np.meshgrid(np.arange(nz), np.arange(ny), np.arange(nx), indexing="ij")
-    distance = ((x - nx / 2) / (nx / 3)) ** 2 + ((y - ny / 2) / (ny / 3)) ** 2 + ((z - nz * 0.6) / (nz / 3)) ** 2
-    value = np.maximum(0, grade + 1.2 - distance).ravel() * 3
+    east, south, deep = (x - nx / 2) / (nx / 3), (y - ny / 2) / (ny / 3), (z - nz * 0.6) / (nz / 3)
+    value = np.maximum(0, grade + 1.2 - (east**2 + south**2 + deep**2)).ravel() * 3
     cost = 1 + 0.5 * rng.random(n)
     block = np.arange(n).reshape(nz, ny, nx)
     tails, heads = [], []

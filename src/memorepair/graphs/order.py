@@ -43,7 +43,7 @@ def waves(digraph: Digraph) -> Index:
     queue = np.flatnonzero(unmet == 0).tolist()
     missing = unmet.tolist()
     # The queue holds nodes by ascending wave: it begins with wave 0, and what a node appends stands one wave
-    # after it. So the last prerequisite taken from the queue is one of largest wave, and no maximum is needed.
+    # after it. So the last prerequisite taken from it is one of largest wave, and no maximum is needed.
     for node in queue:
         after = wave[node] + 1
         for dependent in dependents[offsets[node] : offsets[node + 1]]:
