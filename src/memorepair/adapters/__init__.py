@@ -1,0 +1,1 @@
+"""Doors from what users already have."""

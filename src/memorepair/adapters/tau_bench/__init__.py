@@ -1,0 +1,8 @@
+"""Recorded tau-bench airline runs as memory: database rows, tool results, what was said of them."""
+
+from __future__ import annotations
+
+from memorepair.adapters.tau_bench.importer import import_tau_bench
+from memorepair.adapters.tau_bench.report import Disagreement, ReadAgreement, TauBenchReport
+
+__all__ = ["Disagreement", "ReadAgreement", "TauBenchReport", "import_tau_bench"]
