@@ -1,3 +1,10 @@
 """MemoRepair: withdraw what a wrong source has tainted, choose repairs exactly, republish what is validated."""
 
+from __future__ import annotations
+
+from memorepair.problems import Certificate, Selection, SelectionInstance, Status
+from memorepair.selection import select
+
 __version__ = "0.1.0"
+
+__all__ = ["Certificate", "Selection", "SelectionInstance", "Status", "__version__", "select"]

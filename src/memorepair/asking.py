@@ -1,0 +1,204 @@
+"""Asking: what a user hands to select(), as a SelectionInstance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.errors import InvalidInput, InvalidInstance
+from memorepair.graphs.convert import from_sparse
+from memorepair.graphs.digraph import Digraph, Int64, Mask
+from memorepair.integers import Number
+from memorepair.problems import SelectionInstance
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from scipy.sparse import sparray, spmatrix
+
+    Requires = Digraph | npt.NDArray[np.integer] | Iterable[tuple[Hashable, Hashable]] | sparray | spmatrix
+else:
+    Requires = object
+
+_MISSING = object()
+
+
+def from_arrays(
+    *,
+    value: npt.ArrayLike,
+    cost: npt.ArrayLike | None,
+    requires: Requires | None,
+    executable: npt.ArrayLike | None,
+    required: npt.ArrayLike | Iterable[Hashable],
+    ids: Iterable[Hashable] | None,
+    tradeoff: Number,
+) -> SelectionInstance:
+    """An instance from arrays; see `select` for what each may be."""
+    k = len(np.atleast_1d(np.asarray(value, object)))
+    names = None if ids is None else tuple(ids)
+    if names is not None and len(names) != k:
+        raise InvalidInstance(f"{len(names)} ids for {k} candidates", witness=len(names))
+    place = _places(names, k)
+    return SelectionInstance(
+        value=cast("npt.NDArray[np.float64]", value),
+        cost=cast("npt.NDArray[np.float64]", np.zeros(k, np.int64) if cost is None else cost),
+        requires=_digraph(requires, k, names, place),
+        executable=np.ones(k, np.bool_) if executable is None else _flags(executable, "executable"),
+        required=_required(required, k, place),
+        ids=names,
+        tradeoff=tradeoff,
+    )
+
+
+def from_records(records: Sequence[object], tradeoff: Number) -> SelectionInstance:
+    """An instance from candidate records: mappings or objects with id and value, and, unless left out, cost, requires
+    (ids), executable, required.
+
+    Raises
+    ------
+    InvalidInstance
+        A record lacks id or value, or a field is not what it should be (witness: the id, or the record's position).
+    """
+    ids: list[Hashable] = []
+    columns: dict[str, list[object]] = {"value": [], "cost": [], "executable": [], "required": []}
+    prerequisites: list[Iterable[Hashable]] = []
+    for position, record in enumerate(records):
+        id = _field(record, "id", _MISSING)
+        if id is _MISSING:
+            raise InvalidInstance(f"record {position} has no id", witness=position)
+        if not isinstance(id, Hashable):
+            raise InvalidInstance(f"id {id!r} is not hashable", witness=position)
+        ids.append(id)
+        for name, default in (("value", _MISSING), ("cost", 0), ("executable", True), ("required", False)):
+            entry = _field(record, name, default)
+            if entry is _MISSING:
+                raise InvalidInstance(f"candidate {id!r} has no {name}", witness=id)
+            columns[name].append(entry)
+        wanted = _field(record, "requires", ())
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+            raise InvalidInstance(f"requires of {id!r} must be a list of ids", witness=id)
+        prerequisites.append(wanted)
+    names = tuple(ids)
+    k = len(names)
+    return SelectionInstance(
+        value=cast("npt.NDArray[np.float64]", columns["value"]),
+        cost=cast("npt.NDArray[np.float64]", columns["cost"]),
+        requires=_named_digraph(
+            ((id, head) for id, heads in zip(names, prerequisites, strict=True) for head in heads),
+            k,
+            _places(names, k),
+        ),
+        executable=_named_flags(columns["executable"], "executable", names),
+        required=_named_flags(columns["required"], "required", names),
+        ids=names,
+        tradeoff=tradeoff,
+    )
+
+
+def from_graph(graph: nx.DiGraph, tradeoff: Number) -> SelectionInstance:
+    """An instance from a networkx DiGraph: node attributes value, cost, executable, required; i -> j: i requires j."""
+    if not graph.is_directed():
+        raise InvalidInput("the graph must be directed: i -> j reads 'i requires j'", witness=type(graph).__name__)
+    return from_records(
+        [{**data, "id": id, "requires": list(graph.successors(id))} for id, data in graph.nodes(data=True)], tradeoff
+    )
+
+
+def _field(record: object, name: str, default: object) -> object:
+    if isinstance(record, Mapping):
+        return record.get(name, default)
+    return getattr(record, name, default)
+
+
+Places = Callable[[Hashable], int]
+
+
+def _places(names: tuple[Hashable, ...] | None, k: int) -> Places:
+    """Position of a candidate by its name; raises KeyError for a name that is none."""
+    if names is not None:
+        try:
+            return {id: place for place, id in enumerate(names)}.__getitem__
+        except TypeError:
+            unhashable = next(id for id in names if not isinstance(id, Hashable))
+            raise InvalidInstance(f"id {unhashable!r} is not hashable", witness=unhashable) from None
+
+    def place(name: Hashable) -> int:
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < k:
+            return int(name)
+        raise KeyError(name)
+
+    return place
+
+
+def _digraph(requires: Requires | None, k: int, names: tuple[Hashable, ...] | None, place: Places) -> Digraph:
+    if requires is None:
+        return Digraph.from_arcs(k, (), ())
+    if isinstance(requires, Digraph):
+        digraph = requires
+    elif hasattr(requires, "tocoo"):
+        digraph = from_sparse(requires)
+    elif isinstance(requires, np.ndarray) or (names is None and isinstance(requires, (list, tuple))):
+        pairs = np.asarray(requires) if len(requires) else np.zeros((0, 2), np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
+            raise InvalidInstance("requires must be pairs (i, j) of positions", witness=(str(pairs.dtype), pairs.shape))
+        return _from_pairs(pairs.astype(np.int64), k)
+    elif isinstance(requires, Iterable) and not isinstance(requires, (str, Mapping)):
+        return _named_digraph(requires, k, place)
+    else:
+        raise InvalidInstance("requires must be pairs, an array, a Digraph or a sparse matrix", witness=type(requires).__name__)
+    if digraph.n != k:
+        raise InvalidInstance(f"requires has {digraph.n} nodes for {k} candidates", witness=digraph.n)
+    return digraph
+
+
+def _from_pairs(pairs: Int64, k: int) -> Digraph:
+    try:
+        return Digraph.from_arcs(k, pairs[:, 0], pairs[:, 1])
+    except InvalidInput as error:
+        raise InvalidInstance(f"requires: {error}", witness=error.witness) from None
+
+
+def _named_digraph(pairs: Iterable[tuple[Hashable, Hashable]], k: int, place: Places) -> Digraph:
+    arcs: list[tuple[int, int]] = []
+    for pair in pairs:
+        try:
+            tail, head = pair
+            arcs.append((place(tail), place(head)))
+        except KeyError as error:
+            raise InvalidInstance(f"{pair[0]!r} requires {pair[1]!r}, but no candidate is {error.args[0]!r}", witness=pair) from None
+        except (TypeError, ValueError):
+            raise InvalidInstance(f"requires must hold pairs of ids, not {pair!r}", witness=pair) from None
+    return _from_pairs(np.array(arcs, np.int64).reshape(-1, 2), k)
+
+
+def _flags(values: npt.ArrayLike, name: str) -> Mask:
+    flags = np.asarray(values)
+    if flags.dtype == np.bool_ or flags.size == 0:
+        return flags.astype(np.bool_)
+    if np.issubdtype(flags.dtype, np.integer) and np.isin(flags, (0, 1)).all():
+        return flags.astype(np.bool_)
+    raise InvalidInstance(f"{name} must be booleans, or 0 and 1", witness=str(flags.dtype))
+
+
+def _named_flags(values: list[object], name: str, names: tuple[Hashable, ...]) -> Mask:
+    for id, entry in zip(names, values, strict=True):
+        if not isinstance(entry, (bool, np.bool_)) and not (isinstance(entry, int) and entry in (0, 1)):
+            raise InvalidInstance(f"{name} of {id!r} must be true or false, not {entry!r}", witness=id)
+    return np.array(values, np.bool_)
+
+
+def _required(required: npt.ArrayLike | Iterable[Hashable], k: int, place: Places) -> Mask:
+    if isinstance(required, (str, bytes)) or not isinstance(required, Iterable):
+        raise InvalidInstance("required must be ids or a mask", witness=required)
+    entries: list[Hashable] = required.tolist() if isinstance(required, np.ndarray) else list(required)
+    if len(entries) == k and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
+        return np.array(entries, np.bool_)
+    mask = np.zeros(k, np.bool_)
+    for entry in entries:
+        try:
+            mask[place(entry)] = True
+        except (KeyError, TypeError):
+            raise InvalidInstance(f"required names {entry!r}, which is no candidate", witness=entry) from None
+    return mask

@@ -1,0 +1,298 @@
+"""Exact numbers: profits as int64 with one rational scale, or with a proven bound on what rounding lost.
+
+A float stands for the shortest decimal that reads back as it, so a tradeoff of 0.3 is exactly 3/10.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.errors import InvalidInstance
+from memorepair.graphs.digraph import Int64
+
+Number = int | float | Fraction | Decimal
+Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.object_]
+
+TOTAL_LIMIT = 2**62
+"""The absolute profits of an instance add up to less, so that no sum or difference of two sums wraps int64."""
+
+BIGNUM_NODES = 20_000
+"""Up to this many floats are read digit by digit; beyond it, only what the vectorised reading proves is exact."""
+
+_DIGITS = 15
+_SAMPLE = 1_000
+_DENOMINATOR_BITS = 2**16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Profits:
+    """What each node is worth, in integers.
+
+    Attributes
+    ----------
+    profit : (k,) int64
+        Nearest to ``scale * (value - tradeoff * cost)``; absolute values add up to less than 2^62.
+    scale
+        Integer units per original unit, > 0.
+    loss
+        No node set's total differs from ``sum(profit) / scale`` by more, in original units; 0 when exact.
+    """
+
+    profit: Int64
+    scale: Fraction
+    loss: Fraction
+
+
+def fraction(number: Number) -> Fraction:
+    """The rational that `number` stands for.
+
+    Raises
+    ------
+    InvalidInstance
+        Not a finite number (witness: it).
+    """
+    if isinstance(number, np.generic):
+        number = number.item() if not isinstance(number, np.floating) else float(str(number))
+    if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal)):
+        raise InvalidInstance(f"{number!r} is not a number", witness=number)
+    if isinstance(number, (float, Decimal)) and not math.isfinite(number):
+        raise InvalidInstance(f"{number} is not finite", witness=number)
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
+def numbers(values: npt.ArrayLike, name: str) -> Numbers:
+    """A fresh read-only array of finite numbers, (k,) int64, float64, or object of int or Fraction.
+
+    Raises
+    ------
+    InvalidInstance
+        Not one-dimensional, or an entry is not a finite number (witness: its position).
+    """
+    if isinstance(values, np.ndarray):
+        array = values
+    elif isinstance(values, (list, tuple)):
+        array = _array(values, name)
+    else:
+        array = np.asarray(values)
+    if array.ndim != 1:
+        raise InvalidInstance(f"{name} must be one-dimensional", witness=array.shape)
+    result: Numbers
+    if array.dtype.kind in "iu" and array.dtype != np.uint64:
+        result = array.astype(np.int64)
+    elif array.dtype.kind == "f" and array.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        narrow = array.dtype != np.float64  # a float32 stands for its own shortest decimal, not for its digits
+        result = array.astype(np.str_).astype(np.float64) if narrow else array.astype(np.float64)
+        if not np.isfinite(result).all():
+            place = int(np.flatnonzero(~np.isfinite(result))[0])
+            raise InvalidInstance(f"{name} {result[place]} is not finite", witness=place)
+    elif array.dtype == np.uint64 or array.dtype == np.object_ or array.size == 0:
+        result = _exact_objects(array, name)
+    else:
+        raise InvalidInstance(f"{name} must be numbers, not {array.dtype}", witness=0)
+    result.setflags(write=False)
+    return result
+
+
+def _array(values: list[object] | tuple[object, ...], name: str) -> npt.NDArray[np.generic]:
+    # numpy reads a list that mixes floats and integers beyond 2^53 as floats and drops digits; objects keep them.
+    kinds = set(map(type, values))
+    if bool not in kinds and all(issubclass(kind, (int, float, np.integer)) for kind in kinds):
+        whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+        try:
+            array = np.array(values, np.int64 if whole else np.float64)
+        except OverflowError:
+            pass
+        else:
+            if whole or len(kinds) == 1 or array.size == 0 or np.abs(array).max() < 2.0**53:
+                return array
+    array = np.empty(len(values), np.object_)
+    array[:] = values
+    return array
+
+
+def _exact_objects(array: npt.NDArray[np.generic], name: str) -> Numbers:
+    exact = np.empty(len(array), np.object_)
+    for place, entry in enumerate(array.tolist()):
+        try:
+            exact[place] = fraction(entry)
+        except InvalidInstance as error:
+            raise InvalidInstance(f"{name}: {error}", witness=place) from None
+    return exact
+
+
+def total(values: Numbers) -> Fraction:
+    """Sum of `values`: exact, except that more than `BIGNUM_NODES` floats of 16 or 17 digits add up to within an ulp."""
+    decimals = _decimals(values)
+    if decimals is not None:
+        integers, digits = decimals
+        return Fraction(exact_total(integers), 10**digits)
+    if values.dtype == np.float64 and len(values) > BIGNUM_NODES:
+        return Fraction(math.fsum(values.tolist()))
+    common = _common_denominator(values)
+    if common is None:
+        return sum(values.tolist(), Fraction(0))
+    return Fraction(sum(common[0]), common[1])
+
+
+def exact_total(integers: npt.NDArray[np.int64] | npt.NDArray[np.object_]) -> int:
+    """Sum of integers as a Python integer, never wrapped; fewer than 2^31 of them."""
+    if integers.dtype == np.object_:
+        return sum(integers.tolist())
+    # n = (n >> 32) * 2^32 + (n & (2^32 - 1)) for negative n too; both halves lie within 2^32, fewer than 2^31 of each.
+    return (int((integers >> 32).sum()) << 32) + int((integers & 0xFFFFFFFF).sum())
+
+
+def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
+    """``value - tradeoff * cost`` in integers.
+
+    Parameters
+    ----------
+    value, cost : (k,)
+        As `numbers` returns them.
+    tradeoff
+        The price lambda.
+
+    Notes
+    -----
+    Exact whenever the exact integers fit 2^62, for ints, Fractions, Decimals, floats of up to 15 digits of any
+    number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of two that uses
+    60 or more bits, with the loss bounded.
+    """
+    price = fraction(tradeoff)
+    if price == 0 or not np.any(cost != 0):
+        price, cost = Fraction(0), np.zeros(len(value), np.int64)
+    exact = _vectorised(value, cost, price)
+    if exact is not None:
+        return exact
+    if len(value) <= BIGNUM_NODES or np.object_ in (value.dtype, cost.dtype):
+        exact = _bignum(value, cost, price)
+        if exact is not None:
+            return exact
+    rounded = _rounded(value, cost, price)
+    if rounded is None:
+        rounded = _bignum(value, cost, price)
+    if rounded is None:
+        raise InvalidInstance("value or cost beyond the range of a float, with denominators too varied", witness=0)
+    return rounded
+
+
+def _decimals(values: Numbers) -> tuple[Int64, int] | None:
+    """Integers and d with ``values = integers / 10**d`` as decimals, or None where that is not proved."""
+    if values.dtype == np.int64:
+        return values.astype(np.int64, copy=False), 0
+    if values.dtype != np.float64:
+        return None
+    floats = values.astype(np.float64, copy=False)
+    largest = float(np.abs(floats).max(initial=0.0))
+    for digits in range(23):
+        power = 10.0**digits
+        if largest * power >= 10.0**_DIGITS:
+            return None
+        # Let N = rint(x 10^d), |N| < 10^15 < 2^53, d <= 22: N and 10^d are floats, so N / 10^d is the float nearest
+        # to the decimal N 10^-d. If it is x, that decimal reads back as x. It has at most 15 digits, different
+        # decimals of at most 15 digits are different floats, so the shortest that reads back as x is this one.
+        for part in (floats[:_SAMPLE], floats):
+            integers = np.rint(part * power)
+            if not np.array_equal(integers / power, part):
+                break
+        else:
+            return integers.astype(np.int64), digits
+    return None
+
+
+def _vectorised(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
+    values, costs = _decimals(value), _decimals(cost)
+    if values is None or costs is None:
+        return None
+    digits = max(values[1], costs[1])
+    factor = price.denominator * 10 ** (digits - values[1])
+    charge = price.numerator * 10 ** (digits - costs[1])
+    if _magnitude(values[0]) * factor + _magnitude(costs[0]) * charge >= TOTAL_LIMIT:
+        return None
+    # Every product and difference is bounded by the sum just checked: nothing wraps.
+    profit = _times(values[0], factor) - _times(costs[0], charge)
+    return Profits(profit=profit, scale=Fraction(price.denominator * 10**digits), loss=Fraction(0))
+
+
+def _magnitude(integers: Int64) -> int:
+    """Sum of the absolute values; abs itself would wrap at -2^63."""
+    return exact_total(integers[integers > 0]) - exact_total(integers[integers < 0])
+
+
+def _times(integers: Int64, factor: int) -> Int64:
+    return integers * factor if integers.any() else np.zeros(len(integers), np.int64)
+
+
+def _bignum(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
+    """Profits through Python integers: exact where they fit, else each rounded once; None if no common scale."""
+    values, costs = _common_denominator(value), _common_denominator(cost)
+    if values is None or costs is None:
+        return None
+    factor = costs[1] * price.denominator
+    charge = values[1] * price.numerator
+    profit = [factor * w - charge * c for w, c in zip(values[0], costs[0], strict=True)]
+    scale = values[1] * costs[1] * price.denominator
+    common = math.gcd(*profit)
+    if common == 0:
+        return Profits(profit=np.zeros(len(profit), np.int64), scale=Fraction(1), loss=Fraction(0))
+    magnitude = sum(map(abs, profit))
+    if magnitude // common < TOTAL_LIMIT:
+        return Profits(
+            profit=np.array([p // common for p in profit], np.int64),
+            scale=Fraction(scale, common),
+            loss=Fraction(0),
+        )
+    # magnitude < 2^b and scale >= 2^(s - 1) for their bit lengths b, s, so with unit 2^(60 - b + s) the total is
+    # below 2^61; rounding adds at most half a unit a node, together less than 2^30.
+    unit = Fraction(2) ** (60 - magnitude.bit_length() + scale.bit_length())
+    top, bottom = unit.numerator, unit.denominator * scale
+    rounded = np.array([(2 * p * top + bottom) // (2 * bottom) for p in profit], np.int64)
+    return Profits(profit=rounded, scale=unit, loss=Fraction(len(profit)) / (2 * unit))
+
+
+def _common_denominator(values: Numbers) -> tuple[list[int], int] | None:
+    if values.dtype == np.int64:
+        return values.tolist(), 1
+    if values.dtype == np.float64:
+        ratios = [Decimal(repr(x)).as_integer_ratio() for x in values.tolist()]
+    else:
+        ratios = [x.as_integer_ratio() for x in values.tolist()]
+    denominator = 1
+    for bottom in {bottom for _, bottom in ratios}:
+        denominator = math.lcm(denominator, bottom)
+        if denominator.bit_length() > _DENOMINATOR_BITS:  # a float's denominator divides 10^324, 1,077 bits
+            return None
+    return [top * (denominator // bottom) for top, bottom in ratios], denominator
+
+
+def _rounded(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
+    """Profits through float arithmetic with its error bounded, or None where that overflows."""
+    try:
+        w, c, charge = value.astype(np.float64), cost.astype(np.float64), float(price)
+    except OverflowError:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        profit = w - charge * c
+        magnitude = float(np.abs(w).sum() + abs(charge) * np.abs(c).sum())
+    if not math.isfinite(magnitude):
+        return None
+    exponent = 61 - math.frexp(float(np.abs(profit).sum()))[1]
+    # The sum is below 2^(61 - exponent) up to a relative 2^-20; scaled by 2^exponent the total stays below 2^62, half
+    # a unit of rounding a node included (together less than 2^30).
+    #
+    # With u = 2^-53: reading w and c, the price, the product and the difference err by at most u each, relative to
+    # |w| or |price c| (the difference to their sum), so by less than 5u (|w| + |price c|) a node to first order; 8u
+    # covers the higher orders and the rounding of `magnitude` itself. A subnormal product errs by 2^-1075 more.
+    unit = Fraction(2) ** exponent
+    rounding = Fraction(len(w)) / (2 * unit) + len(w) * Fraction(1, 2**1074)
+    return Profits(
+        profit=np.rint(np.ldexp(profit, exponent)).astype(np.int64),
+        scale=unit,
+        loss=rounding + Fraction(magnitude) / 2**50,
+    )

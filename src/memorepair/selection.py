@@ -1,0 +1,166 @@
+"""select(): which candidates to repair, with the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair import asking
+from memorepair.asking import Requires
+from memorepair.errors import InvalidInput
+from memorepair.integers import Number
+from memorepair.problems import Certificate, Closure, ClosureInstance, Selection, SelectionInstance, check_ties
+from memorepair.proof import Ties
+from memorepair.reductions.barred import Barred, witnesses
+from memorepair.reductions.mincut import MinCut
+from memorepair.reductions.mirror import Mirror
+from memorepair.reductions.required import Required
+from memorepair.reductions.scalarize import Scalarize
+from memorepair.solvers.registry import get_solver
+from memorepair.solvers.solver import ClosureSolver, Solver
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def select(
+    problem: SelectionInstance | Sequence[object] | nx.DiGraph | None = None,
+    /,
+    *,
+    value: npt.ArrayLike | None = None,
+    cost: npt.ArrayLike | None = None,
+    requires: Requires | None = None,
+    executable: npt.ArrayLike | None = None,
+    required: npt.ArrayLike | Iterable[Hashable] = (),
+    ids: Iterable[Hashable] | None = None,
+    tradeoff: Number | None = None,
+    ties: Ties = "fewest",
+    solver: str = "pseudoflow",
+) -> Selection:
+    """Choose the candidates whose repair is worth its cost, exactly.
+
+        max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i in R
+
+    Parameters
+    ----------
+    problem
+        A SelectionInstance; or candidate records, mappings or objects with id and value and optionally cost, requires
+        (ids), executable, required; or a networkx DiGraph with these as node attributes, where i -> j reads "i requires
+        j". None: the arrays below instead.
+    value : (k,) numbers
+        w_i, any sign. A float stands for the shortest decimal that reads back as it.
+    cost : (k,) numbers
+        c_i >= 0, in the unit of your choice; 0 where left out.
+    requires
+        "i requires j": pairs (i, j) of ids, or of positions where there are no ids; or, by position, an (m, 2) integer
+        array, a Digraph, a square SciPy sparse matrix whose stored entries are the arcs. Cycles are legal: all of a
+        cycle or nothing.
+    executable : (k,) bool
+        v_i; a false one is barred with everything that requires it. All true where left out.
+    required
+        R: ids (or positions) that must be chosen, or a (k,) boolean mask.
+    ids
+        Names, hashable, unique; 0 .. k - 1 where left out.
+    tradeoff
+        lambda >= 0, value per unit of cost. Where left out, the instance's own, else 0: cost has no price.
+    ties
+        Among several optima the one contained in all ("fewest") or containing all ("most").
+    solver
+        A name of `memorepair.solvers.solvers()`.
+
+    Returns
+    -------
+    Selection
+        Checked before it is returned: closed, nothing barred, status and gap as its certificate proves. A required
+        candidate that is barred gives status INFEASIBLE, not an exception.
+
+    Raises
+    ------
+    InvalidInput
+        The problem is malformed (InvalidInstance), given twice, too large for the solver.
+    UnknownId, MissingDependency
+        The solver does not exist, or its package is not installed.
+    ProofFailed
+        The solver's answer does not satisfy its definition or certificate.
+
+    Notes
+    -----
+    O(k + m) memory; the default solver took near linear time on every family measured.
+
+    Examples
+    --------
+    >>> selection = select(value=[3, -1, 2], requires=[(0, 1), (2, 1)])
+    >>> selection.chosen, selection.objective, selection.status.value
+    ((0, 1, 2), 4, 'optimal')
+    """
+    given = (value, cost, requires, executable, ids)
+    if problem is None:
+        if value is None:
+            raise InvalidInput("select needs a problem, or value= and the other arrays", witness=None)
+        instance = asking.from_arrays(
+            value=value,
+            cost=cost,
+            requires=requires,
+            executable=executable,
+            required=required,
+            ids=ids,
+            tradeoff=0 if tradeoff is None else tradeoff,
+        )
+        return solve(instance, ties=ties, solver=solver)
+    if any(argument is not None for argument in given) or required != ():
+        raise InvalidInput("a problem already holds its arrays: pass either", witness=type(problem).__name__)
+    if isinstance(problem, SelectionInstance):
+        instance = problem if tradeoff is None else replace(problem, tradeoff=tradeoff)
+    elif hasattr(problem, "is_directed"):
+        instance = asking.from_graph(problem, 0 if tradeoff is None else tradeoff)
+    elif isinstance(problem, Sequence) and not isinstance(problem, (str, bytes)):
+        instance = asking.from_records(problem, 0 if tradeoff is None else tradeoff)
+    else:
+        raise InvalidInput(f"cannot select from a {type(problem).__name__}", witness=type(problem).__name__)
+    return solve(instance, ties=ties, solver=solver)
+
+
+def solve(instance: SelectionInstance, *, ties: Ties, solver: str) -> Selection:
+    """Drop what is barred, price, fix what is required, solve, map back, check."""
+    check_ties(ties)
+    algorithm = get_solver(solver)
+    promised = ties if algorithm.exact else None
+    found = witnesses(instance.requires, instance.executable)
+    conflict = np.flatnonzero(instance.required & (found.step >= 0))
+    if len(conflict):
+        path = instance.named(found.path(int(conflict[0])))
+        return Selection.infeasible(instance, path, barred_by=found.nearest, solver=solver, ties=promised)
+    barred, scalarize = Barred(), Scalarize(ties=ties)
+    free, kept = barred.drop(instance, found)
+    priced, same = scalarize.apply(free)
+    required = Required(required=free.required)
+    closure_instance, rest = required.apply(priced)
+    closure = required.invert(solve_closure(closure_instance, algorithm), rest)
+    closure = barred.invert(scalarize.invert(closure, same), kept)
+    return Selection.proved(instance, closure, barred_by=found.nearest, solver=solver, ties=promised)
+
+
+def solve_closure(instance: ClosureInstance, solver: Solver) -> Closure:
+    """What `solver` answers, through the mirror or the cut where it needs them, with a certificate in any case."""
+    if solver.max_size is not None and instance.requires.n > solver.max_size:
+        raise InvalidInput(
+            f"solver {solver.name!r} takes at most {solver.max_size} free candidates", witness=instance.requires.n
+        )
+    if not isinstance(solver, ClosureSolver):
+        network, record = MinCut().apply(instance)
+        cut = solver.cut(network)
+        cut.verify()
+        return MinCut().invert(cut, record)
+    if solver.exact and instance.ties not in solver.ties:
+        mirrored, arcs = Mirror().apply(instance)
+        return Mirror().invert(solver.solve(mirrored), arcs)
+    closure = solver.solve(instance)
+    if closure.certificate is None:
+        # A dual proves an optimum whoever found it; one from elsewhere makes the answer checkable, not different.
+        dual = solve_closure(instance, get_solver("pseudoflow"))
+        closure = Closure(mask=closure.mask, certificate=dual.certificate)
+    return closure

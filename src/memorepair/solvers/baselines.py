@@ -1,0 +1,38 @@
+"""Baselines: take all, take none."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from memorepair.problems import Certificate, Closure, ClosureInstance
+from memorepair.proof import Ties
+
+
+class RepairAll:
+    """Every node that may be chosen."""
+
+    name: ClassVar[str] = "repair-all"
+    exact: ClassVar[bool] = False
+    ties: ClassVar[frozenset[Ties]] = frozenset()
+    max_size: ClassVar[int | None] = None
+    package: ClassVar[str | None] = None
+
+    def solve(self, instance: ClosureInstance, /) -> Closure:
+        """All nodes: the largest closure."""
+        return Closure(mask=np.ones(instance.requires.n, np.bool_), certificate=Certificate.zero())
+
+
+class RepairNone:
+    """Only what must be chosen."""
+
+    name: ClassVar[str] = "repair-none"
+    exact: ClassVar[bool] = False
+    ties: ClassVar[frozenset[Ties]] = frozenset()
+    max_size: ClassVar[int | None] = None
+    package: ClassVar[str | None] = None
+
+    def solve(self, instance: ClosureInstance, /) -> Closure:
+        """No node: the empty closure."""
+        return Closure(mask=np.zeros(instance.requires.n, np.bool_), certificate=Certificate.zero())

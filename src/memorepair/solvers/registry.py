@@ -1,0 +1,48 @@
+"""Registry of solvers: a name, where the class is, one line each."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+
+from memorepair.errors import MissingDependency, UnknownId
+from memorepair.solvers.solver import ClosureSolver, FlowSolver, Solver
+
+_SOLVERS = {
+    "pseudoflow": "memorepair.solvers.pseudoflow:Pseudoflow",
+    "ortools": "memorepair.solvers.ortools_flow:OrtoolsFlow",
+    "exhaustive": "memorepair.solvers.exhaustive:Exhaustive",
+    "greedy": "memorepair.solvers.greedy:Greedy",
+    "repair-all": "memorepair.solvers.baselines:RepairAll",
+    "repair-none": "memorepair.solvers.baselines:RepairNone",
+}
+
+
+def solvers() -> tuple[str, ...]:
+    """Names of all solvers, the default first, whether or not their packages are installed."""
+    return tuple(_SOLVERS)
+
+
+def get_solver(name: str) -> Solver:
+    """The solver called `name`.
+
+    Raises
+    ------
+    UnknownId
+        There is none (the message suggests near names).
+    MissingDependency
+        Its package is not installed; the message names the extra that brings it.
+    """
+    if name not in _SOLVERS:
+        near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
+        raise UnknownId(f"no solver {name!r}; did you mean {' or '.join(near)}?", witness=name)
+    module, _, attribute = _SOLVERS[name].partition(":")
+    solver = getattr(import_module(module), attribute)()
+    if not isinstance(solver, (ClosureSolver, FlowSolver)):
+        raise TypeError(f"{attribute} is no solver")
+    if solver.package is not None and find_spec(solver.package) is None:
+        raise MissingDependency(
+            f"solver {name!r} needs {solver.package}: pip install 'memorepair[solvers]'", witness=solver.package
+        )
+    return solver

@@ -1,0 +1,48 @@
+"""Solver: what every algorithm declares about itself."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from memorepair.graphs.network import Cut, MinCutNetwork
+from memorepair.problems import Closure, ClosureInstance
+from memorepair.proof import Ties
+
+
+class Capabilities(Protocol):
+    """Class attributes of a solver."""
+
+    name: str
+    """What `get_solver` and ``select(solver=)`` call it."""
+    exact: bool
+    """Its answer is an optimum; otherwise it is some closure."""
+    ties: frozenset[Ties]
+    """Tie rules it follows by itself; empty where it is not exact."""
+    max_size: int | None
+    """Largest number of nodes it takes, None for no limit but int32."""
+    package: str | None
+    """Package to import, where that is optional."""
+
+
+@runtime_checkable
+class ClosureSolver(Capabilities, Protocol):
+    """Solves maximum closure."""
+
+    def solve(self, instance: ClosureInstance, /) -> Closure:
+        """A closure, an optimal one by the instance's tie rule where the solver is exact.
+
+        Its certificate is pi, None where the algorithm has no dual.
+        """
+        ...
+
+
+@runtime_checkable
+class FlowSolver(Capabilities, Protocol):
+    """Solves minimum cut; its flow decides every tie."""
+
+    def cut(self, network: MinCutNetwork, /) -> Cut:
+        """A minimum cut with a maximum flow, not yet verified."""
+        ...
+
+
+Solver = ClosureSolver | FlowSolver
