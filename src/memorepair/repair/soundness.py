@@ -1,0 +1,330 @@
+"""Soundness of a publication: the property all of repair has to keep, checked on pictures of the store.
+
+The checker trusts nothing that repair computed: it finds the cascade again from the arcs of the picture before the
+event, and reads what became of it in the picture after.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from memorepair.memory.artifact import Key, State
+from memorepair.memory.snapshot import Snapshot
+from memorepair.repair.events import EventKind, Migration, RepairEvent
+
+SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
+
+_RELEASABLE = SERVING | {State.WITHDRAWN}  # withdrawn: by an earlier event, whose members another one may reach
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A law that a publication breaks.
+
+    Attributes
+    ----------
+    law
+        1 (nothing of the cascade is served before its own publication), 2 (what is published is validated and
+        stands on what is served) or 5 (nothing is lost, nothing changes outside the cascade).
+    key
+        The artifact at fault.
+    what
+        How it breaks the law; stable words.
+    witness
+        What proves it: a version, a parent, a cycle.
+    """
+
+    law: int
+    key: Key
+    what: str
+    witness: object
+
+
+def is_sound_publication(before: Snapshot, event: RepairEvent, after: Snapshot) -> bool:
+    """Whether `after` keeps laws 1, 2 and 5 for an event declared in `before`; see `soundness_violations`."""
+    return not soundness_violations(before, event, after)
+
+
+def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) -> tuple[Violation, ...]:
+    """What is wrong with the store after an event, however far its repair has come.
+
+    Parameters
+    ----------
+    before
+        The store when the event was declared, the barrier not yet up.
+    event
+        e = (F, tau, Delta).
+    after
+        The store at any later time: after the withdrawal alone, after one publication, after the close.
+
+    Returns
+    -------
+    tuple of Violation
+        Empty exactly if, with C(F) the cascade of the roots in `before`:
+
+        - a deleted root is not served, another root by its replacement only (law 1);
+        - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a served,
+          current version (law 2; its own before-image besides, in a migration), or in the very version of before,
+          released: it has the parents it had, each served with the digest it had read or itself released;
+        - this support is grounded, no circle of successors stands on itself (law 2);
+        - nothing new stands on what is not served of C(F) (law 1, derivations under way);
+        - outside C(F) no version, state or digest changed, and no version of anything is gone (law 5).
+
+    Notes
+    -----
+    A release is held to the digests of all its parents, affected by the event or not: a dependent that was stale
+    before the event is repaired or stays withdrawn. O(versions + arcs).
+    """
+    return _Audit(before, event, after).violations()
+
+
+def exposed(
+    before: Snapshot, event: RepairEvent, after: Snapshot, keys: Iterable[Key] | None = None
+) -> tuple[Key, ...]:
+    """Those of `keys` that are served although nothing validated them since the event.
+
+    Parameters
+    ----------
+    keys
+        The true cascade, which may be larger than the recorded one; None means the recorded C(F).
+
+    Returns
+    -------
+    tuple of Key
+        In order. Exposure is its length over the number of `keys`.
+    """
+    audit = _Audit(before, event, after)
+    return tuple(sorted(key for key in set(audit.cascade if keys is None else keys) if audit.is_exposed(key)))
+
+
+class _Standing(Enum):
+    """On what ground a member of the cascade, or something new below it, is served."""
+
+    REPLACED = auto()
+    PUBLISHED = auto()
+    RELEASED = auto()
+    NEW = auto()
+    NONE = auto()
+
+
+@dataclass(slots=True)
+class _Audit:
+    before: Snapshot
+    event: RepairEvent
+    after: Snapshot
+    cascade: set[Key] = field(init=False)
+    fresh: frozenset[Key] = field(init=False)
+    found: list[Violation] = field(init=False, default_factory=list)
+    standing: dict[Key, _Standing] = field(init=False, default_factory=dict)
+    grounded: set[Key] = field(init=False, default_factory=set)
+    read_before: Mapping[Key, list[tuple[Key, int]]] = field(init=False)
+    read_after: Mapping[Key, list[tuple[Key, int]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.read_before, self.read_after = _reads(self.before), _reads(self.after)
+        self.cascade = _reached(self.before, self.event.roots)
+        self.fresh = _fresh_keys(self.event)
+        self._stand()
+        self._ground()
+
+    def violations(self) -> tuple[Violation, ...]:
+        found = [*self.found]
+        found += self._hidden_versions()
+        found += self._outside()
+        found += self._lost()
+        return tuple(sorted(found, key=lambda one: (one.law, one.key, one.what)))
+
+    def is_exposed(self, key: Key) -> bool:
+        if not self._served(key) or key in self.grounded:
+            return False
+        version = self.after.current[key].version
+        if key in self.cascade or (key, version) in self.before.versions:
+            return True
+        return key not in self.fresh and not self.after.versions[key, version].validated
+
+    # the cascade ---------------------------------------------------------------------------------------------
+
+    def _stand(self) -> None:
+        """Give every served member, and everything new that reads one, its ground and what is wrong with it."""
+        for key in sorted(self.cascade):
+            if self._served(key):
+                self.standing[key] = self._ground_of(key)
+        for key, reads in self.read_after.items():
+            if key in self.before.current or not self._served(key) or key in self.standing:
+                continue
+            if key in self.fresh or any(parent in self.cascade for parent, _ in reads):
+                self.standing[key] = _Standing.REPLACED if key in self.fresh else _Standing.NEW
+        for key, ground in self.standing.items():
+            self._check_reads(key, ground)
+
+    def _ground_of(self, key: Key) -> _Standing:
+        version = self.after.current[key].version
+        is_root = key in self.event.roots
+        if is_root and self.event.kind is EventKind.DELETE:
+            self._fault(1, key, "a deleted root is served", version)
+            return _Standing.NONE
+        if (key, version) in self.before.versions:
+            if is_root:
+                self._fault(1, key, "a root is served in its old version", version)
+            elif version != self.before.current[key].version:
+                self._fault(1, key, "a version older than the withdrawn one is served", version)
+            elif self.before.current[key].state not in _RELEASABLE:
+                self._fault(1, key, "what was out of service before the event is served", version)
+            else:
+                return _Standing.RELEASED
+            return _Standing.NONE
+        if key in self.fresh:
+            return _Standing.REPLACED
+        if is_root:
+            self._fault(1, key, "a superseded interface is served", version)
+            return _Standing.NONE
+        if not self.after.versions[key, version].validated:
+            self._fault(2, key, "a successor was published without validation", version)
+        if not any(parent != key for parent, _ in self.read_after.get(key, ())):
+            self._fault(2, key, "a successor stands on nothing", version)
+        return _Standing.PUBLISHED
+
+    def _check_reads(self, key: Key, ground: _Standing) -> None:
+        if ground is _Standing.NONE:
+            return
+        if ground is _Standing.RELEASED:
+            self._check_release(key)
+        law = 1 if ground is _Standing.NEW else 2
+        for parent, version in self.read_after.get(key, ()):
+            if ground is _Standing.NEW and parent not in self.cascade:
+                continue
+            if parent == key:
+                if ground is not _Standing.RELEASED and not self._may_read_own(key, version):
+                    self._fault(2, key, "a successor stands on its own withdrawn version", version)
+            elif not self._served(parent):
+                self._fault(law, key, "it stands on what is not served", parent)
+            elif self.after.current[parent].version != version:
+                self._fault(law, key, "it stands on a version that is not current", (parent, version))
+
+    def _may_read_own(self, key: Key, version: int) -> bool:
+        return self.event.kind is EventKind.MIGRATE and (key, version) in self.before.versions
+
+    def _check_release(self, key: Key) -> None:
+        reads = self.read_before.get(key, [])
+        had, has = {parent for parent, _ in reads}, {parent for parent, _ in self.read_after.get(key, ())}
+        for parent in sorted(had ^ has):
+            self._fault(2, key, "a release changed what it stands on", parent)
+        for parent, version in reads:
+            if parent == key or self.standing.get(parent) is _Standing.RELEASED or not self._served(parent):
+                continue
+            if self.before.versions[parent, version].digest != self.after.current[parent].digest:
+                self._fault(2, key, "a release although a parent changed", parent)
+
+    def _ground(self) -> None:
+        # The least fixpoint: a key is grounded once it has no fault of its own and all it reads of the cascade is
+        # grounded. What is left has a fault, stands on one that has, or on itself.
+        faulty = {one.key for one in self.found}
+        unmet: Counter[Key] = Counter()
+        dependents: defaultdict[Key, list[Key]] = defaultdict(list)
+        for key in self.standing:
+            for parent in {parent for parent, _ in self.read_after.get(key, ()) if parent != key}:
+                if parent in self.standing:
+                    unmet[key] += 1
+                    dependents[parent].append(key)
+        ready = [key for key in self.standing if not unmet[key] and key not in faulty]
+        while ready:
+            key = ready.pop()
+            self.grounded.add(key)
+            for child in dependents[key]:
+                unmet[child] -= 1
+                if not unmet[child] and child not in faulty:
+                    ready.append(child)
+        spoiled = _spread(faulty, dependents)
+        circular = self.standing.keys() - self.grounded - spoiled
+        if circular:
+            cycle = self._cycle_in(circular)
+            self._fault(2, cycle[0], "successors stand on each other", cycle)
+
+    def _cycle_in(self, circular: set[Key]) -> tuple[Key, ...]:
+        # Each member reads another member: following the least one from anywhere must come back.
+        seen: dict[Key, int] = {}
+        key = min(circular)
+        while key not in seen:
+            seen[key] = len(seen)
+            key = min(parent for parent, _ in self.read_after[key] if parent in circular and parent != key)
+        return tuple(list(seen)[seen[key] :])
+
+    # everything ----------------------------------------------------------------------------------------------
+
+    def _hidden_versions(self) -> Iterable[Violation]:
+        """Versions of the cascade that are open although another one is current."""
+        for (key, version), picture in self.after.versions.items():
+            if (
+                picture.state in SERVING
+                and key in self.cascade
+                and version != self.after.current[key].version
+            ):
+                yield Violation(law=1, key=key, what="a version that is not current is open", witness=version)
+
+    def _outside(self) -> Iterable[Violation]:
+        """What changed although the event does not reach it; an interface of the event may get a new version."""
+        for key, was in self.before.current.items():
+            now = self.after.current.get(key)
+            if key in self.cascade or now is None or now.version == was.version:
+                continue
+            if key not in self.fresh or (key, now.version) in self.before.versions:
+                what = "a version changed outside the cascade"
+                yield Violation(law=5, key=key, what=what, witness=(was.version, now.version))
+        for (key, version), picture in self.before.versions.items():
+            then = self.after.versions.get((key, version))
+            if key in self.cascade or then is None or then.state is picture.state:
+                continue
+            if key not in self.fresh or then.state is not State.SUPERSEDED:
+                what = "a state changed outside the cascade"
+                yield Violation(law=5, key=key, what=what, witness=(version, picture.state, then.state))
+
+    def _lost(self) -> Iterable[Violation]:
+        for (key, version), picture in self.before.versions.items():
+            then = self.after.versions.get((key, version))
+            if then is None or key not in self.after.current:
+                yield Violation(law=5, key=key, what="a version is lost", witness=version)
+            elif then.digest != picture.digest and then.state is not State.ERASED:
+                yield Violation(law=5, key=key, what="a kept version was changed", witness=version)
+
+    def _served(self, key: Key) -> bool:
+        now = self.after.current.get(key)
+        return now is not None and now.state in SERVING
+
+    def _fault(self, law: int, key: Key, what: str, witness: object) -> None:
+        self.found.append(Violation(law=law, key=key, what=what, witness=witness))
+
+
+def _reads(snapshot: Snapshot) -> dict[Key, list[tuple[Key, int]]]:
+    reads: defaultdict[Key, list[tuple[Key, int]]] = defaultdict(list)
+    for arc in snapshot.arcs:
+        reads[arc.child].append((arc.parent, arc.read_version))
+    return dict(reads)
+
+
+def _reached(snapshot: Snapshot, roots: Iterable[Key]) -> set[Key]:
+    """C(F): breadth first along the arcs of the picture, whatever the states are."""
+    children: defaultdict[Key, list[Key]] = defaultdict(list)
+    for arc in snapshot.arcs:
+        children[arc.parent].append(arc.child)
+    return _spread(roots, children)
+
+
+def _spread(starts: Iterable[Key], following: Mapping[Key, list[Key]]) -> set[Key]:
+    reached = set(starts)
+    frontier = list(reached)
+    while frontier:
+        for key in following.get(frontier.pop(), ()):
+            if key not in reached:
+                reached.add(key)
+                frontier.append(key)
+    return reached
+
+
+def _fresh_keys(event: RepairEvent) -> frozenset[Key]:
+    """The keys whose next version the event itself brings: X_Delta, or the interfaces of kappa_e."""
+    if isinstance(event.delta, Migration):
+        return frozenset(interface.key for interface in event.delta.interfaces.values())
+    return frozenset(event.roots) if event.kind is EventKind.CORRECT else frozenset()

@@ -1,0 +1,432 @@
+"""The checker passes every honest repair, and catches every way in which one can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import Key, State
+from memorepair.memory.snapshot import Current, LiveArc, Snapshot, VersionState
+from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
+from memorepair.repair.soundness import exposed, is_sound_publication, soundness_violations
+
+
+def key(name: object) -> Key:
+    return Key(("t",), str(name))
+
+
+@dataclass
+class Sketch:
+    """A store reduced to what its picture shows."""
+
+    rows: dict[tuple[Key, int], VersionState] = field(default_factory=dict)
+    current: dict[Key, int] = field(default_factory=dict)
+    reads: dict[Key, dict[Key, int]] = field(default_factory=dict)
+
+    def copy(self) -> Sketch:
+        return Sketch(dict(self.rows), dict(self.current), {child: dict(of) for child, of in self.reads.items()})
+
+    def put(
+        self,
+        name: Key,
+        digest: str,
+        parents: tuple[Key, ...] = (),
+        *,
+        validated: bool = False,
+        state: State = State.ACTIVE,
+    ) -> None:
+        """The next version of a key; the one before is superseded."""
+        if name in self.current:
+            self.set(name, State.SUPERSEDED)
+        version = 1 + max((no for known, no in self.rows if known == name), default=0)
+        self.rows[name, version] = VersionState(state=state, digest=digest, validated=validated)
+        self.current[name] = version
+        self.reads[name] = {parent: self.current[parent] for parent in parents}
+
+    def set(self, name: Key, state: State, version: int | None = None) -> None:
+        place = name, version or self.current[name]
+        row = self.rows[place]
+        self.rows[place] = VersionState(state=state, digest=row.digest, validated=row.validated)
+
+    def release(self, name: Key) -> None:
+        self.set(name, State.ACTIVE)
+        self.reads[name] = {parent: self.current[parent] for parent in self.reads[name]}
+
+    def state(self, name: Key) -> State:
+        return self.rows[name, self.current[name]].state
+
+    def digest(self, name: Key) -> str:
+        return self.rows[name, self.current[name]].digest
+
+    def picture(self) -> Snapshot:
+        current = {
+            name: Current(
+                version=no, state=self.state(name), kind=Kind.RECORD, digest=self.rows[name, no].digest
+            )
+            for name, no in self.current.items()
+        }
+        arcs = tuple(
+            LiveArc(child=child, parent=parent, read_version=no)
+            for child, reads in self.reads.items()
+            for parent, no in reads.items()
+        )
+        return Snapshot(current=current, versions=dict(self.rows), arcs=arcs)
+
+
+ROOT, OTHER, CACHE, SUMMARY, SKILL, ALOOF = map(key, ("root", "other", "cache", "summary", "skill", "aloof"))
+
+
+def store() -> Sketch:
+    """root -> cache -> summary -> skill; the summary reads `other` too; `aloof` stands on `other` only."""
+    sketch = Sketch()
+    sketch.put(ROOT, "root 1")
+    sketch.put(OTHER, "other 1")
+    sketch.put(CACHE, "cache 1", (ROOT,))
+    sketch.put(SUMMARY, "summary 1", (CACHE, OTHER))
+    sketch.put(SKILL, "skill 1", (SUMMARY,))
+    sketch.put(ALOOF, "aloof 1", (OTHER,))
+    return sketch
+
+
+def deletion() -> RepairEvent:
+    return RepairEvent(kind=EventKind.DELETE, roots=(ROOT,), delta=Deletion())
+
+
+def correction() -> RepairEvent:
+    delta = Correction(replacements={ROOT: "new"})
+    return RepairEvent(kind=EventKind.CORRECT, roots=(ROOT,), delta=delta)
+
+
+def migration(to: Key = ROOT) -> RepairEvent:
+    delta = Migration(interfaces={ROOT: Interface(key=to, content="new")})
+    return RepairEvent(kind=EventKind.MIGRATE, roots=(ROOT,), delta=delta)
+
+
+def withdrawn(sketch: Sketch) -> Sketch:
+    sketch = sketch.copy()
+    for name in (ROOT, CACHE, SUMMARY, SKILL):
+        sketch.set(name, State.WITHDRAWN)
+    return sketch
+
+
+def corrected(sketch: Sketch, digest: str = "root 2") -> Sketch:
+    sketch = withdrawn(sketch)
+    sketch.put(ROOT, digest)
+    return sketch
+
+
+def repaired(sketch: Sketch) -> Sketch:
+    sketch = corrected(sketch)
+    sketch.put(CACHE, "cache 2", (ROOT,), validated=True)
+    sketch.put(SUMMARY, "summary 2", (CACHE, OTHER), validated=True)
+    sketch.put(SKILL, "skill 2", (SUMMARY,), validated=True)
+    return sketch
+
+
+def released(sketch: Sketch) -> Sketch:
+    """The cache came out the same, so what stands on it is released."""
+    sketch = corrected(sketch)
+    sketch.put(CACHE, "cache 1", (ROOT,), validated=True)
+    sketch.release(SUMMARY)
+    sketch.release(SKILL)
+    return sketch
+
+
+def found(before: Sketch, event: RepairEvent, after: Sketch) -> set[tuple[int, Key, str]]:
+    return {(one.law, one.key, one.what) for one in soundness_violations(before.picture(), event, after.picture())}
+
+
+@pytest.mark.parametrize("step", [withdrawn, corrected, repaired, released])
+def test_an_honest_repair_is_sound_at_every_step(step: Callable[[Sketch], Sketch]) -> None:
+    before = store()
+    assert found(before, correction(), step(before)) == set()
+    assert is_sound_publication(before.picture(), correction(), step(before).picture())
+
+
+def test_an_honest_deletion_publishes_what_stands_on_the_rest() -> None:
+    after = withdrawn(store())
+    after.put(SUMMARY, "summary 2", (OTHER,), validated=True)
+    after.set(ROOT, State.ARCHIVED)
+    assert found(store(), deletion(), after) == set()
+
+
+def test_an_erased_root_is_no_loss() -> None:
+    after = withdrawn(store())
+    after.rows[ROOT, 1] = VersionState(state=State.ERASED, digest="receipt", validated=False)
+    assert found(store(), deletion(), after) == set()
+
+
+def test_a_rejected_successor_stays_behind() -> None:
+    after = corrected(store())
+    after.rows[CACHE, 2] = VersionState(state=State.QUARANTINED, digest="cache 2", validated=False)
+    assert found(store(), correction(), after) == set()
+
+
+def test_a_migration_may_read_the_version_it_carries_over() -> None:
+    after = corrected(store())
+    after.put(CACHE, "cache 2", (ROOT,), validated=True)
+    after.reads[CACHE][CACHE] = 1
+    assert found(store(), migration(), after) == set()
+    what = "a successor stands on its own withdrawn version"
+    assert found(store(), correction(), after) == {(2, CACHE, what)}
+
+
+def test_an_interface_of_another_key_supersedes_the_root() -> None:
+    after = withdrawn(store())
+    after.put(key("v2"), "v2")
+    after.put(CACHE, "cache 2", (key("v2"),), validated=True)
+    assert found(store(), migration(key("v2")), after) == set()
+    after.put(ROOT, "root 2")
+    assert found(store(), migration(key("v2")), after) == {(1, ROOT, "a superseded interface is served")}
+
+
+Damage = Callable[[Sketch], None]
+
+
+def _serve(name: Key) -> Damage:
+    return lambda sketch: sketch.set(name, State.ACTIVE)
+
+
+def _successor(name: Key, *parents: Key, validated: bool = True) -> Damage:
+    return lambda sketch: sketch.put(name, "another", parents, validated=validated)
+
+
+def _lose(name: Key) -> Damage:
+    def damage(sketch: Sketch) -> None:
+        del sketch.rows[name, 1]
+        if sketch.current[name] == 1:
+            del sketch.current[name], sketch.reads[name]
+
+    return damage
+
+
+def _rewrite(name: Key) -> Damage:
+    def damage(sketch: Sketch) -> None:
+        old = sketch.rows[name, 1]
+        sketch.rows[name, 1] = VersionState(state=old.state, digest="forged", validated=old.validated)
+
+    return damage
+
+
+def _open_old(name: Key) -> Damage:
+    return lambda sketch: sketch.set(name, State.ACTIVE, version=1)
+
+
+def _read_old(name: Key, parent: Key) -> Damage:
+    def damage(sketch: Sketch) -> None:
+        sketch.reads[name][parent] = 1
+
+    return damage
+
+
+def _both(*damages: Damage) -> Damage:
+    def damage(sketch: Sketch) -> None:
+        for one in damages:
+            one(sketch)
+
+    return damage
+
+
+def _drop_read(name: Key, parent: Key) -> Damage:
+    def damage(sketch: Sketch) -> None:
+        del sketch.reads[name][parent]
+
+    return damage
+
+
+NOT_SERVED = "it stands on what is not served"
+
+
+@pytest.mark.parametrize(
+    ("event", "start", "damage", "fault"),
+    [
+        (deletion, withdrawn, _serve(ROOT), (1, ROOT, "a deleted root is served")),
+        (deletion, withdrawn, _successor(ROOT), (1, ROOT, "a deleted root is served")),
+        (correction, withdrawn, _serve(ROOT), (1, ROOT, "a root is served in its old version")),
+        (migration, withdrawn, _serve(ROOT), (1, ROOT, "a root is served in its old version")),
+        (deletion, withdrawn, _serve(CACHE), (2, CACHE, NOT_SERVED)),
+        (deletion, withdrawn, _serve(SKILL), (2, SKILL, NOT_SERVED)),
+        (correction, corrected, _serve(CACHE), (2, CACHE, "it stands on a version that is not current")),
+        (
+            correction,
+            corrected,
+            lambda sketch: sketch.release(CACHE),
+            (2, CACHE, "a release although a parent changed"),
+        ),
+        (correction, repaired, _open_old(CACHE), (1, CACHE, "a version that is not current is open")),
+        (
+            correction,
+            corrected,
+            _successor(CACHE, ROOT, validated=False),
+            (2, CACHE, "a successor was published without validation"),
+        ),
+        (correction, corrected, _successor(CACHE), (2, CACHE, "a successor stands on nothing")),
+        (correction, corrected, _successor(SUMMARY, CACHE, OTHER), (2, SUMMARY, NOT_SERVED)),
+        (
+            correction,
+            repaired,
+            _read_old(CACHE, ROOT),
+            (2, CACHE, "it stands on a version that is not current"),
+        ),
+        (correction, released, _drop_read(SUMMARY, OTHER), (2, SUMMARY, "a release changed what it stands on")),
+        (
+            correction,
+            corrected,
+            _both(_successor(CACHE, SUMMARY), _successor(SUMMARY, CACHE), _successor(CACHE, SUMMARY)),
+            (2, SUMMARY, "it stands on a version that is not current"),
+        ),
+        (deletion, withdrawn, _successor(key("in flight"), CACHE), (1, key("in flight"), NOT_SERVED)),
+        (correction, repaired, _lose(CACHE), (5, CACHE, "a version is lost")),
+        (correction, repaired, _lose(ALOOF), (5, ALOOF, "a version is lost")),
+        (correction, repaired, _rewrite(SUMMARY), (5, SUMMARY, "a kept version was changed")),
+        (
+            correction,
+            repaired,
+            lambda sketch: sketch.set(ALOOF, State.WITHDRAWN),
+            (5, ALOOF, "a state changed outside the cascade"),
+        ),
+        (
+            correction,
+            repaired,
+            _successor(ALOOF, OTHER),
+            (5, ALOOF, "a version changed outside the cascade"),
+        ),
+    ],
+)
+def test_every_way_to_go_wrong_is_caught(
+    event: Callable[[], RepairEvent],
+    start: Callable[[Sketch], Sketch],
+    damage: Damage,
+    fault: tuple[int, Key, str],
+) -> None:
+    after = start(store())
+    damage(after)
+    assert fault in found(store(), event(), after)
+
+
+def test_successors_that_stand_on_each_other_stand_on_nothing() -> None:
+    after = corrected(store())
+    after.put(CACHE, "cache 2", (ROOT,), validated=True)
+    after.put(SUMMARY, "summary 2", (CACHE, OTHER), validated=True)
+    after.put(SKILL, "skill 2", (SUMMARY,), validated=True)
+    after.reads[CACHE] = {SKILL: 2}
+    (violation,) = soundness_violations(store().picture(), correction(), after.picture())
+    assert violation.what == "successors stand on each other"
+    assert isinstance(violation.witness, tuple)
+    assert set(violation.witness) == {CACHE, SUMMARY, SKILL}
+
+
+def test_what_was_out_of_service_before_is_not_brought_back() -> None:
+    before = store()
+    before.set(SKILL, State.ARCHIVED)
+    after = released(before)
+    what = "what was out of service before the event is served"
+    assert found(before, correction(), after) == {(1, SKILL, what)}
+
+
+def test_an_older_version_is_not_brought_back() -> None:
+    before = store()
+    before.put(SKILL, "skill 2", (SUMMARY,))
+    after = released(before)
+    after.current[SKILL] = 1
+    after.set(SKILL, State.ACTIVE)
+    assert (1, SKILL, "a version older than the withdrawn one is served") in found(before, correction(), after)
+
+
+def test_exposure_counts_what_nothing_validated() -> None:
+    before, event = store(), deletion()
+    keys = (ROOT, CACHE, SUMMARY, SKILL)
+
+    def count(after: Sketch, among: tuple[Key, ...] | None = None) -> tuple[Key, ...]:
+        return exposed(before.picture(), event, after.picture(), among)
+
+    assert set(count(before)) == set(keys)
+    assert count(withdrawn(before)) == ()
+    after = withdrawn(before)
+    after.put(SUMMARY, "summary 2", (OTHER,), validated=True)
+    assert count(after) == ()
+    after.set(SKILL, State.ACTIVE)  # released on a parent that came out different
+    assert count(after) == (SKILL,)
+    assert count(after, (*keys, ALOOF)) == (ALOOF, SKILL)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[Sketch, RepairEvent, Sketch, list[Key]]:
+    """A random memory, an event, an honest partial repair of it, and the members that are still withdrawn."""
+    n = draw(st.integers(1, 9))
+    names = [key(place) for place in range(n)]
+    before = Sketch()
+    for place, name in enumerate(names):
+        parents = draw(st.sets(st.sampled_from(names[:place]))) if place else set()
+        before.put(name, f"{place} of old", tuple(sorted(parents)))
+    roots = tuple(sorted(draw(st.sets(st.sampled_from(names), min_size=1))))
+    kind = draw(st.sampled_from(EventKind))
+    if kind is EventKind.DELETE:
+        event = RepairEvent(kind=kind, roots=roots, delta=Deletion())
+    elif kind is EventKind.CORRECT:
+        event = RepairEvent(kind=kind, roots=roots, delta=Correction(replacements=dict.fromkeys(roots, "x")))
+    else:
+        interfaces = {root: Interface(key=root, content="x") for root in roots}
+        event = RepairEvent(kind=kind, roots=roots, delta=Migration(interfaces=interfaces))
+    members = set(roots)
+    for name in names:
+        if members & before.reads[name].keys():
+            members.add(name)
+    after = before.copy()
+    for name in members:
+        after.set(name, State.WITHDRAWN)
+    if kind is not EventKind.DELETE:
+        for root in roots:
+            after.put(root, before.digest(root) if draw(st.booleans()) else f"{root} anew")
+    left = []
+    for name in names:
+        if name not in members or name in roots:
+            continue
+        parents = list(before.reads[name])
+        served = [parent for parent in parents if after.state(parent) is State.ACTIVE]
+        same = len(served) == len(parents) and all(
+            after.digest(parent) == before.digest(parent) for parent in parents
+        )
+        choice = draw(st.sampled_from(("leave", "publish", "release")))
+        if choice == "release" and same:
+            after.release(name)
+        elif choice == "publish" and served:
+            digest = before.digest(name) if draw(st.booleans()) else f"{name} anew"
+            after.put(name, digest, tuple(served), validated=True)
+        else:
+            left.append(name)
+    return before, event, after, left
+
+
+@given(histories())
+def test_honest_histories_are_sound(history: tuple[Sketch, RepairEvent, Sketch, list[Key]]) -> None:
+    before, event, after, _ = history
+    assert soundness_violations(before.picture(), event, after.picture()) == ()
+    assert exposed(before.picture(), event, after.picture()) == ()
+
+
+@given(histories(), st.data())
+def test_serving_what_was_left_withdrawn_is_never_sound(
+    history: tuple[Sketch, RepairEvent, Sketch, list[Key]], data: st.DataObject
+) -> None:
+    before, event, after, left = history
+    stale = [
+        name
+        for name in left
+        if any(
+            after.state(parent) is not State.ACTIVE or after.digest(parent) != before.digest(parent)
+            for parent in before.reads[name]
+        )
+    ]
+    if not stale:
+        return
+    name = data.draw(st.sampled_from(stale))
+    after.set(name, State.ACTIVE)
+    violations = soundness_violations(before.picture(), event, after.picture())
+    assert name in {one.key for one in violations}
+    assert name in exposed(before.picture(), event, after.picture())
