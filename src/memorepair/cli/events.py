@@ -1,0 +1,104 @@
+"""Commands that declare what turned out wrong."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memorepair.arguments import as_key
+from memorepair.cli.guard import CLEAN, command
+from memorepair.cli.options import Actor, AsJson, Db, DryRun, KeyText, Reason, opened
+from memorepair.cli.output import emit, say
+from memorepair.errors import InvalidFile, InvalidInput
+from memorepair.memory.artifact import Case
+from memorepair.repair.events import Interface
+
+File = Annotated[Path, typer.Option("--file", help="The new content; - for standard input.", allow_dash=True)]
+MaybeFile = Annotated[
+    Path | None,
+    typer.Option("--file", help="Read the new content here; - for standard input.", allow_dash=True),
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register delete, correct, migrate."""
+    command(app, "delete")(delete)
+    command(app, "correct")(correct)
+    command(app, "migrate")(migrate)
+
+
+def delete(
+    keys: Annotated[
+        list[str], typer.Argument(metavar="KEY...", help="Artifacts, written like user/42::home.")
+    ],
+    db: Db,
+    actor: Actor,
+    reason: Reason,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> int:
+    """Withdraw artifacts and all that was derived from them."""
+    with opened(db) as memory:
+        _show(memory.delete(keys, reason=reason, actor=actor, dry_run=dry_run), as_json)
+    return CLEAN
+
+
+def correct(
+    key: KeyText,
+    db: Db,
+    actor: Actor,
+    reason: Reason,
+    content: Annotated[str | None, typer.Option(help="The new content.")] = None,
+    file: MaybeFile = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> int:
+    """Replace content that was wrong; all that was derived from it is withdrawn."""
+    if (content is None) == (file is None):
+        raise InvalidInput("give the new content by --content or by --file", witness=key)
+    fresh = content if file is None else _read(file)
+    with opened(db) as memory:
+        _show(memory.correct(key, fresh, reason=reason, actor=actor, dry_run=dry_run), as_json)
+    return CLEAN
+
+
+def migrate(
+    key: KeyText,
+    file: File,
+    db: Db,
+    actor: Actor,
+    reason: Reason,
+    to: Annotated[
+        str | None, typer.Option(help="Key of the new interface; the old key's next version unless given.")
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(help="Operator (name@version) that carries data rows over.")
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> int:
+    """Supersede an interface (a schema or tool contract); what follows the old one is withdrawn."""
+    interface = Interface(key=as_key(key if to is None else to), content=_read(file) or "")
+    with opened(db) as memory:
+        _show(memory.migrate(key, interface, rows=rows, reason=reason, actor=actor, dry_run=dry_run), as_json)
+    return CLEAN
+
+
+def _read(file: Path) -> str:
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidFile(f"{file} cannot be read as text: {error}", witness=str(file)) from error
+
+
+def _show(case: Case, as_json: bool) -> None:
+    if as_json:
+        emit(case)
+    elif case.id == 0:
+        say(f"would withdraw {case.withdrawn} artifacts; nothing was changed")
+    else:
+        say(f"case {case.id}: {case.withdrawn} artifacts withdrawn", style="bold")
+        say(f"next: memorepair plan {case.id}, memorepair repair {case.id}")

@@ -1,0 +1,36 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memorepair.facade import Memory
+from memorepair.memory.artifact import Key, Scope
+
+Db = Annotated[Path, typer.Option("--db", envvar="MEMOREPAIR_DB", help="The memory's file.", dir_okay=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]
+KeyText = Annotated[str, typer.Argument(metavar="KEY", help="An artifact, written like user/42::home.")]
+Actor = Annotated[str, typer.Option(envvar="MEMOREPAIR_ACTOR", help="Who does it; goes into the journal.")]
+Reason = Annotated[str, typer.Option(help="Why; goes into the journal.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen; change nothing.")]
+ScopeText = Annotated[
+    str, typer.Option("--scope", help="A scope, written like user/42; empty for the root scope.")
+]
+MaybeScope = Annotated[str | None, typer.Option("--scope", help="Only this scope, written like user/42.")]
+CaseNumber = Annotated[int, typer.Argument(metavar="CASE", help="Number of the case.")]
+Tradeoff = Annotated[float | None, typer.Option(help="Price: value per unit of cost.")]
+Ties = Annotated[str, typer.Option(help="Of several optima the smallest (fewest) or the largest (most).")]
+Solver = Annotated[str, typer.Option(help="Name of the solver.")]
+
+
+def opened(db: Path) -> Memory:
+    """The memory in a file that must be there."""
+    return Memory.open(db, create=False)
+
+
+def as_scope(text: str) -> Scope:
+    """The scope written `text`, checked as a key's is."""
+    return Key(tuple(text.split("/")) if text else (), "any").scope

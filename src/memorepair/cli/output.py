@@ -1,0 +1,105 @@
+"""What a command says: one JSON document on standard output, or tables for a person."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.table import Table
+
+from memorepair.cli.plain import document, plain
+from memorepair.cli.text import visible
+from memorepair.errors import MemoRepairError
+
+Step = Callable[[str, int, int], None]
+"""What long work calls: what it does, how many are done, of how many."""
+
+
+def say(line: str, *, style: str | None = None, error: bool = False) -> None:
+    """A line for a person."""
+    text = visible(line)
+    if style is not None:
+        text.stylize(style)
+    Console(stderr=error, highlight=False, soft_wrap=True).print(text)
+
+
+def content(body: str) -> None:
+    """Stored content, its lines kept, everything else in it shown as it is."""
+    Console(highlight=False, soft_wrap=True).print(visible(body, lines=True))
+
+
+def emit(value: object) -> None:
+    """The JSON document of a command."""
+    sys.stdout.write(document(value) + "\n")
+
+
+def rows(
+    title: str, columns: Sequence[str], lines: Iterable[Sequence[object]], *, wide: str | None = None
+) -> None:
+    """A table; numbers stand to the right, the column `wide` may wrap."""
+    found = [[_cell(one) for one in line] for line in lines]
+    table = Table(title=visible(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, column in enumerate(columns):
+        numeric = bool(found) and all(isinstance(line[place], int | float) for line in found)
+        justify = "right" if numeric else "left"
+        table.add_column(column, justify=justify, overflow="fold", ratio=1 if column == wide else None)
+    for line in found:
+        table.add_row(*(visible(_number(one) if isinstance(one, float) else str(one)) for one in line))
+    Console(highlight=False).print(table)
+
+
+def pairs(about: Mapping[str, object]) -> None:
+    """Names and values, one a line."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in about.items():
+        if value not in (None, "", [], (), {}):
+            table.add_row(visible(name), visible(str(_cell(value))))
+    Console(highlight=False).print(table)
+
+
+def report(error: MemoRepairError, *, as_json: bool) -> None:
+    """Message and witness of an error: on standard error, as JSON also on standard output."""
+    if as_json:
+        emit({"error": {"type": type(error).__name__, "message": error.message, "witness": error.witness}})
+    say(f"error: {error.message}", style="red", error=True)
+    if error.witness is not None:
+        say(f"witness: {_cell(error.witness)}", error=True)
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Step | None]:
+    """A progress bar on standard error, only on a terminal and not `quiet`; None where there is none."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def step(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield step
+
+
+def _cell(value: object) -> int | float | str:
+    bare = plain(value)
+    if bare is None:
+        return ""
+    if isinstance(bare, bool):
+        return "yes" if bare else "no"
+    if isinstance(bare, int | float | str):
+        return bare
+    if isinstance(bare, list) and all(isinstance(one, int | float | str) for one in bare):
+        return ", ".join(str(one) for one in bare)
+    return document(bare)
+
+
+def _number(value: float) -> str:
+    return f"{value:,.2f}" if abs(value) < 1_000 else f"{value:,.0f}"
