@@ -1,0 +1,86 @@
+"""Operators by reference: `name@version`, or the bare name for the one registered last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from typing import Self
+
+from memorepair.errors import InvalidInput
+from memorepair.repair.operators.chain import ChainRewrite
+from memorepair.repair.operators.operator import Operator
+from memorepair.repair.operators.regen import ExtractiveSummariser, Generator, RegenOperator
+
+GROUP = "memorepair.operators"
+"""Entry point group: each entry loads to an iterable of operators."""
+
+
+def reference(operator: Operator) -> str:
+    """`name@version`."""
+    return f"{operator.name}@{operator.version}"
+
+
+class Operators:
+    """The operators a repair may call.
+
+    What is not registered is looked up in the installed entry points of the group ``memorepair.operators``,
+    loaded only when first asked for: the entry point ``tau-bench`` serves ``tau-bench`` and every name
+    ``tau-bench.*``.
+    """
+
+    def __init__(self, operators: Iterable[Operator] = ()) -> None:
+        self._by_reference: dict[str, Operator] = {}
+        self._newest: dict[str, Operator] = {}
+        self._loaded: set[str] = set()
+        for operator in operators:
+            self.register(operator)
+
+    @classmethod
+    def default(cls, generator: Generator | None = None) -> Self:
+        """The operators that come with the package; `generator` writes, the extractive one unless given."""
+        writer = generator or ExtractiveSummariser()
+        return cls(
+            [
+                RegenOperator(name="summarise", generator=writer),
+                RegenOperator(name="prompt-skill", generator=writer),
+                ChainRewrite(),
+            ]
+        )
+
+    def register(self, operator: Operator) -> None:
+        """Add an operator.
+
+        Raises
+        ------
+        InvalidInput
+            Its name or version is empty or holds an ``@``, it is no operator, or one of this reference is
+            there.
+        """
+        given: object = operator
+        if not isinstance(given, Operator):
+            kind = type(operator).__name__
+            raise InvalidInput(f"a {kind} is not an operator; see `operator(name=...)`", witness=kind)
+        for part in (operator.name, operator.version):
+            if not part or "@" in part or not part.isprintable():
+                raise InvalidInput("an operator's name or version is printable text without @", witness=part)
+        name = reference(operator)
+        if name in self._by_reference:
+            raise InvalidInput(f"operator {name} is registered twice", witness=name)
+        self._by_reference[name] = operator
+        self._newest[operator.name] = operator
+
+    def get(self, reference: str) -> Operator | None:
+        """The operator of this reference, None where nobody has it."""
+        name, versioned, _ = reference.partition("@")
+        table = self._by_reference if versioned else self._newest
+        if reference not in table:
+            self._load(name)
+        return table.get(reference)
+
+    def _load(self, name: str) -> None:
+        for entry in entry_points(group=GROUP):
+            serves = name == entry.name or name.startswith(f"{entry.name}.")
+            if serves and entry.name not in self._loaded:
+                self._loaded.add(entry.name)
+                for operator in entry.load():
+                    self.register(operator)

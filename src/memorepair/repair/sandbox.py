@@ -1,0 +1,110 @@
+"""Dry run of a chain procedure against the interfaces in force, with stub tools that touch nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memorepair.errors import InvalidInput
+from memorepair.memory.artifact import Json
+from memorepair.repair.jsontext import canonical
+from memorepair.repair.operators.chain import PLACEHOLDER, Contract, Procedure, map_texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """What a dry run may use.
+
+    `steps` is the most tool calls, `output` the most characters of arguments and results together, `budget`
+    the most work: one unit a call and one a reference resolved. No clock, so that a verdict never depends on
+    the machine.
+    """
+
+    steps: int = 100
+    output: int = 100_000
+    budget: int = 1_000
+
+    def __post_init__(self) -> None:
+        if min(self.steps, self.output, self.budget) < 1:
+            raise InvalidInput("a sandbox limit is at least 1", witness=self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DryRun:
+    """How far the run came: steps that passed, and the first violation, None where there is none."""
+
+    passed: int
+    violation: str | None
+
+
+class _Violation(Exception):  # noqa: N818 - an outcome of the run, never leaves this file
+    pass
+
+
+def dry_run(
+    procedure: Procedure, contracts: Mapping[str, Contract], limits: SandboxLimits | None = None
+) -> DryRun:
+    """Run every step with stub tools, in order, until the first violation.
+
+    A step passes when its tool exists, takes every argument given and is given every argument required, each
+    reference in its templates names an input or an output of an earlier step, and the tool gives every output
+    named.
+
+    Notes
+    -----
+    Linear in the procedure's text; a stub's result does not grow with its arguments, so neither does the run.
+    """
+    bounds = limits or SandboxLimits()
+    known = {name: f"<{name}>" for name in procedure.inputs}
+    spent = 0
+    written = 0
+
+    def fill(template: Json) -> Json:
+        def resolve(reference: str) -> str:
+            nonlocal spent
+            spent += 1
+            if spent > bounds.budget:
+                raise _Violation(f"more than {bounds.budget} units of work")
+            if reference not in known:
+                raise _Violation(f"{{{reference}}} is no input and no output of an earlier step")
+            return known[reference]
+
+        return map_texts(template, lambda text: PLACEHOLDER.sub(lambda match: resolve(match[1]), text))
+
+    def account(text: str) -> None:
+        nonlocal written
+        written += len(text)
+        if written > bounds.output:
+            raise _Violation(f"more than {bounds.output} characters of arguments and results")
+
+    passed = 0
+    place = "step 0"
+    try:
+        for passed, step in enumerate(procedure.steps):
+            place = f"step {step.name}"
+            if passed == bounds.steps:
+                raise _Violation(f"more than {bounds.steps} steps")
+            spent += 1
+            if spent > bounds.budget:
+                raise _Violation(f"more than {bounds.budget} units of work")
+            contract = contracts.get(step.tool)
+            if contract is None:
+                raise _Violation(f"there is no tool {step.tool}")
+            for name in step.arguments:
+                if name not in contract.arguments:
+                    raise _Violation(f"{step.tool} takes no argument {name}")
+            for name, entry in contract.arguments.items():
+                if entry.required and name not in step.arguments:
+                    raise _Violation(f"{step.tool} requires the argument {name}")
+            account(canonical(fill(dict(step.arguments))))
+            for output in step.outputs:
+                if contract.outputs is not None and output not in contract.outputs:
+                    raise _Violation(f"{step.tool} gives no {output}")
+                known[f"{step.name}.{output}"] = f"<{step.name}.{output}>"
+                account(known[f"{step.name}.{output}"])
+        passed = len(procedure.steps)
+        place = "the result"
+        account(canonical(fill(procedure.result)))
+    except _Violation as violation:
+        return DryRun(passed=passed, violation=f"{place}: {violation}")
+    return DryRun(passed=passed, violation=None)
