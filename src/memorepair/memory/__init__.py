@@ -1,0 +1,36 @@
+"""The store: where artifacts live, behind a barrier; it knows nothing of repair.
+
+============ =======================================================================================================
+module       what it holds
+============ =======================================================================================================
+artifact     the values that go in and come out
+exchange     the values that pass between a store and who repairs it
+store        `Store`, the port
+sqlite       `SqliteStore`, the port in one SQLite file
+capture      `Derivation`: what is read becomes the provenance of what is written
+snapshot     `Snapshot`: everything but content, at one instant
+schema       tables as numbered migrations
+migration    a file is made, or brought to the schema of this code
+connection   one connection behind a lock: pragmas, transactions, typed errors
+secret       the key beside the database, and the digests and seals computed with it
+codec        rows from values, values from rows
+keys         where the artifacts that callers name are in the database
+journal      entries in a chain of seals
+barrier      what is served, and the moves that change it
+doors        the only places where content leaves to serve
+catalogue    what there is, without content
+engine       what repair may see of what is not served
+writer       drafts become versions
+cycles       the cycles a write would close
+graph        what the live arcs say
+index        the full-text index of current versions
+cases        declared events, from the withdrawal to the close
+publication  staged successors, and the transaction that serves them
+repairlock   one repair at a time
+usage        how often artifacts are got
+costs        what operators have cost so far
+check        whether the file still is what was written
+============ =======================================================================================================
+"""
+
+from __future__ import annotations

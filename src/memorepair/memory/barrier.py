@@ -1,0 +1,130 @@
+"""Barrier: what is served, and the three moves that change it.
+
+`SERVED` and `HITS` are the only ways from an artifact to content: barred text is not even fetched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from memorepair.graphs.terms import PROPAGATING
+from memorepair.memory.artifact import State
+from memorepair.memory.connection import Connection, Value
+
+SERVED = """artifact a JOIN scope s ON s.sid = a.sid JOIN version v ON v.vid = a.cur
+    LEFT JOIN barrier b ON b.vid = a.cur LEFT JOIN content c ON c.vid = a.cur AND b.vid IS NULL
+    LEFT JOIN vector x ON x.vid = a.cur AND b.vid IS NULL LEFT JOIN space p ON p.space = x.space
+    LEFT JOIN usage u ON u.aid = a.aid"""
+"""Every artifact with its current version; content c and vector x only where no barrier b stands."""
+
+PAST = """artifact a JOIN version v ON v.aid = a.aid
+    LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""
+"""Every version; content only where no barrier stands: what an ordinary update superseded has none."""
+
+HITS = """fts JOIN version v ON v.vid = fts.rowid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid
+    LEFT JOIN barrier b ON b.vid = v.vid JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""
+"""What the index finds, current and not barred."""
+
+_FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
+
+# x > 0 is an artifact, its current version tainted; x < 0 is a former version, -x its vid. Arcs into a current version
+# are followed whatever version of the source was read. Arcs into former versions matter because a former version may
+# still be read: by an artifact that was derived from it and not since, and by `history`.
+_CASCADE = f"""WITH RECURSIVE cascade(x) AS (
+    SELECT value FROM json_each(?)
+    UNION SELECT arc.dst FROM cascade CROSS JOIN arc ON arc.src = x AND arc.rel IN ({_FOLLOWED})
+    UNION SELECT -o.dst_vid FROM cascade CROSS JOIN artifact a ON a.aid = x
+        CROSS JOIN arc_old o ON o.src_vid = a.cur AND o.rel IN ({_FOLLOWED})
+    UNION SELECT arc.dst FROM cascade CROSS JOIN version v ON v.vid = -x
+        CROSS JOIN arc ON arc.src = v.aid AND arc.src_vid = v.vid AND arc.rel IN ({_FOLLOWED})
+    UNION SELECT -o.dst_vid FROM cascade CROSS JOIN arc_old o ON o.src_vid = -x AND o.rel IN ({_FOLLOWED}))
+    INSERT INTO cascaded SELECT x FROM cascade"""  # noqa: S608  integers of an enumeration
+
+
+class Barrier:
+    """The moves; each runs inside the caller's transaction."""
+
+    def __init__(self, db: Connection) -> None:
+        self._db = db
+        if not db.readonly:
+            db.run("CREATE TEMP TABLE cascaded(x INTEGER PRIMARY KEY)")
+
+    def withdraw(self, case: int, roots: Sequence[int], *, every_version: bool, entry: int) -> int:
+        """Bar the cascade of `roots`, journal rows first; the number of current versions newly barred.
+
+        Parameters
+        ----------
+        roots
+            Artifacts (aid).
+        every_version
+            The event concerns the roots' former versions too, not the current ones alone.
+        entry
+            Journal entry that takes the rows.
+
+        Notes
+        -----
+        O(cascade log store), in SQL alone. What an earlier case has barred keeps that case's row; the journal has
+        both. Former versions of the cascade go to the archive at once: nothing repairs them.
+        """
+        run = self._db.run
+        seeds: list[Value] = [*roots]
+        if every_version:
+            seeds += [
+                -vid
+                for (vid,) in self._db.rows(
+                    """SELECT v.vid FROM json_each(?) j JOIN artifact a ON a.aid = j.value
+                    JOIN version v ON v.aid = a.aid AND v.vid <> a.cur
+                    LEFT JOIN barrier b ON b.vid = v.vid WHERE b.vid IS NULL""",
+                    (json.dumps(roots),),
+                )
+            ]
+        run("DELETE FROM cascaded")
+        run(_CASCADE, (json.dumps(seeds),))
+        run(
+            """INSERT INTO journal_row(seq, vid, before, after)
+            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?) FROM cascaded JOIN artifact a ON a.aid = x
+            LEFT JOIN barrier b ON b.vid = a.cur
+            WHERE b.vid IS NULL OR b.state = ? OR a.aid IN (SELECT value FROM json_each(?))""",
+            (entry, State.ACTIVE, State.WITHDRAWN, State.WITHDRAWN, json.dumps(roots)),
+        )
+        run(
+            """INSERT INTO journal_row(seq, vid, before, after)
+            SELECT ?, -x, ?, ? FROM cascaded LEFT JOIN barrier b ON b.vid = -x WHERE x < 0 AND b.vid IS NULL""",
+            (entry, State.SUPERSEDED, State.ARCHIVED),
+        )
+        # Sorted by vid: appended to the b-tree, not scattered over it.
+        newly = run(
+            """INSERT INTO barrier(vid, state, cause) SELECT vid, after, ? FROM journal_row
+            WHERE seq = ? AND before = ? ORDER BY vid""",
+            (case, entry, State.ACTIVE),
+        )
+        run(
+            """INSERT INTO barrier(vid, state, cause) SELECT vid, after, ? FROM journal_row
+            WHERE seq = ? AND before = ? AND after = ? ORDER BY vid""",
+            (case, entry, State.SUPERSEDED, State.ARCHIVED),
+        )
+        # A root belongs to the newest event that names it: a deleted one must not come back through an older case.
+        run(
+            """UPDATE barrier SET cause = ? WHERE state = ? AND vid IN
+            (SELECT a.cur FROM json_each(?) j JOIN artifact a ON a.aid = j.value)""",
+            (case, State.WITHDRAWN, json.dumps(roots)),
+        )
+        run("DELETE FROM cascaded")
+        return newly
+
+    def move(self, vids: Iterable[int], state: State, case: int) -> None:
+        """Give barred versions another state behind the barrier."""
+        self._db.many(
+            "UPDATE barrier SET state = ?, cause = ? WHERE vid = ?", ((state, case, vid) for vid in vids)
+        )
+
+    def bar(self, vid: int, state: State, case: int) -> None:
+        """Bar a version that never was served."""
+        self._db.run("INSERT INTO barrier(vid, state, cause) VALUES(?,?,?)", (vid, state, case))
+
+    def lift(self, vids: Iterable[int]) -> None:
+        """Serve versions again."""
+        self._db.many("DELETE FROM barrier WHERE vid = ?", ((vid,) for vid in vids))
+
+

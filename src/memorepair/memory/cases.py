@@ -1,0 +1,191 @@
+"""Cases: declared events, from the withdrawal to the close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from memorepair.errors import InvalidEvent, UnknownId
+from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
+from memorepair.memory.barrier import Barrier
+from memorepair.memory.codec import Prepared, delta_of, key_of, to_json
+from memorepair.memory.connection import Connection
+from memorepair.memory.journal import Journal
+from memorepair.memory.keys import find, known, named_twice
+from memorepair.memory.secret import Secret
+from memorepair.memory.writer import Writer
+
+DELETE = "delete"
+"""The event that removes its roots; what it removed must not be learned again."""
+
+_CASES = "SELECT cause, tau, status, at, n, actor, reason, delta FROM cases"
+
+
+class Cases:
+    """The books of the cases; every method runs inside the caller's transaction."""
+
+    def __init__(
+        self,
+        db: Connection,
+        journal: Journal,
+        barrier: Barrier,
+        writer: Writer,
+        secret: Secret,
+        clock: Callable[[], int],
+    ) -> None:
+        self._db = db
+        self._journal = journal
+        self._barrier = barrier
+        self._writer = writer
+        self._secret = secret
+        self._clock = clock
+
+    def open(
+        self,
+        event: str,
+        roots: Sequence[Key],
+        *,
+        actor: str | None,
+        reason: str | None,
+        replacements: Sequence[Prepared],
+        successors: Mapping[Key, Key],
+        delta: Mapping[str, Json],
+    ) -> int:
+        """Withdraw the cascade of the roots, then serve what replaces them."""
+        self._check(roots, replacements, successors)
+        places = find(self._db, roots)
+        there = [known(places, root) for root in roots]
+        case = self._insert(event, actor, reason, to_json(delta, "the delta", roots[0]))
+        self._db.many(
+            "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
+            ((case, position, one.aid, one.vid) for position, one in enumerate(there)),
+        )
+        with self._journal.entry("withdraw", case=case, actor=actor, reason=reason) as seq:
+            newly = self._barrier.withdraw(
+                case, [one.aid for one in there], every_version=event == DELETE, entry=seq
+            )
+        self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
+        if event == DELETE:
+            self._bury(case)
+        if replacements:
+            self._writer.write(replacements, act="replace", case=case, replacing=frozenset(roots))
+        replaced = {prepared.draft.key for prepared in replacements}
+        self._supersede(case, [places[root].vid for root in roots if root in replaced], journalled=True)
+        moved = [root for root in roots if root in successors and root not in replaced]
+        for root in moved:
+            known(find(self._db, [successors[root]]), successors[root])
+        self._supersede(case, [places[root].vid for root in moved], journalled=False)
+        return case
+
+    def _check(
+        self, roots: Sequence[Key], replacements: Sequence[Prepared], successors: Mapping[Key, Key]
+    ) -> None:
+        if not roots:
+            raise InvalidEvent("an event needs at least one root", witness=())
+        if (twice := named_twice(roots)) is not None:
+            raise InvalidEvent(f"root {twice} is named twice", witness=twice)
+        named = set(roots)
+        allowed = named | set(successors.values())
+        for prepared in replacements:
+            if prepared.draft.key not in allowed:
+                raise InvalidEvent(
+                    f"{prepared.draft.key} replaces no root of the event", witness=prepared.draft.key
+                )
+        for root in successors:
+            if root not in named:
+                raise InvalidEvent(f"{root} is superseded but is no root of the event", witness=root)
+
+    def _insert(self, event: str, actor: str | None, reason: str | None, delta: str) -> int:
+        self._db.run(
+            "INSERT INTO cases(tau, status, at, n, actor, reason, delta) VALUES(?,?,?,0,?,?,?)",
+            (event, CaseStatus.OPEN.value, self._clock(), actor, reason, delta),
+        )
+        return self._db.number("SELECT last_insert_rowid()")
+
+    def _bury(self, case: int) -> None:
+        # Engine read: the roots' own content, turned into digests at once.
+        texts = self._db.rows(
+            """SELECT s.name, c.text FROM case_root r JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid
+            JOIN content c ON c.vid = r.vid WHERE r.cause = ?""",
+            (case,),
+        )
+        self._db.many(
+            "INSERT OR IGNORE INTO tombstone(digest, cause) VALUES(?,?)",
+            ((self._secret.tombstone(scope, text), case) for scope, text in texts),
+        )
+
+    def _supersede(self, case: int, vids: Sequence[int], *, journalled: bool) -> None:
+        if not vids:
+            return
+        if not journalled:
+            with self._journal.entry("supersede", case=case) as seq:
+                self._journal.add(seq, ((vid, self._state(vid), State.SUPERSEDED) for vid in vids))
+        self._barrier.move(vids, State.SUPERSEDED, case)
+
+    def _state(self, vid: int) -> int:
+        return self._db.number("SELECT state FROM barrier WHERE vid = ?", (vid,))
+
+    def close(self, case: int) -> None:
+        """Archive deleted roots; closed, or closed in part while a member is still withdrawn."""
+        event = self.get(case).event
+        left = self._db.rows(
+            "SELECT r.vid FROM case_root r JOIN barrier b ON b.vid = r.vid WHERE r.cause = ? AND b.state = ?",
+            (case, State.WITHDRAWN),
+        )
+        with self._journal.entry("close", case=case) as seq:
+            if event == DELETE:
+                self._journal.add(seq, ((vid, State.WITHDRAWN, State.ARCHIVED) for (vid,) in left))
+                self._barrier.move((vid for (vid,) in left), State.ARCHIVED, case)
+        withdrawn = self._db.row(
+            """SELECT 1 FROM journal j JOIN journal_row r ON r.seq = j.seq AND r.after = ?1
+            JOIN barrier b ON b.vid = r.vid AND b.state = ?1 WHERE j.cause = ?2 AND j.act = 'withdraw' LIMIT 1""",
+            (State.WITHDRAWN, case),
+        )
+        self.set_status(case, CaseStatus.CLOSED_PARTIAL if withdrawn else CaseStatus.CLOSED)
+
+    def set_status(self, case: int, status: CaseStatus) -> None:
+        """Record the status."""
+        if not self._db.run("UPDATE cases SET status = ? WHERE cause = ?", (status.value, case)):
+            raise UnknownId(f"there is no case {case}", witness=case)
+
+    def get(self, case: int) -> Case:
+        """One case."""
+        rows = self._db.rows(f"{_CASES} WHERE cause = ?", (case,))
+        if not rows:
+            raise UnknownId(f"there is no case {case}", witness=case)
+        return self._case(*rows[0])
+
+    def all(self, status: CaseStatus | None) -> list[Case]:
+        """Cases in the order they were opened."""
+        rows = self._db.rows(
+            f"{_CASES} WHERE ?1 IS NULL OR status = ?1 ORDER BY cause",
+            (None if status is None else status.value,),
+        )
+        return [self._case(*row) for row in rows]
+
+    def _case(
+        self,
+        cause: int,
+        tau: str,
+        status: str,
+        at: int,
+        n: int,
+        actor: str | None,
+        reason: str | None,
+        delta: str,
+    ) -> Case:
+        roots = self._db.rows(
+            """SELECT s.name, a.id FROM case_root r JOIN artifact a ON a.aid = r.aid
+            JOIN scope s ON s.sid = a.sid WHERE r.cause = ? ORDER BY r.pos""",
+            (cause,),
+        )
+        return Case(
+            id=cause,
+            event=tau,
+            status=CaseStatus(status),
+            roots=tuple(key_of(name, id) for name, id in roots),
+            withdrawn=n,
+            opened_at=at,
+            actor=actor,
+            reason=reason,
+            delta=delta_of(delta),
+        )

@@ -1,0 +1,59 @@
+"""Catalogue: what there is, served or not, without content."""
+
+from __future__ import annotations
+
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import Key, Listing, Scope, State
+from memorepair.memory.codec import LISTING, listing_of, scope_name
+from memorepair.memory.connection import Connection
+from memorepair.memory.keys import place
+
+_LISTED = """artifact a JOIN scope s ON s.sid = a.sid JOIN version v ON v.vid = a.cur
+    LEFT JOIN barrier b ON b.vid = a.cur LEFT JOIN cases k ON k.cause = b.cause"""
+_LISTING = f"SELECT {LISTING} FROM {_LISTED}"  # noqa: S608  literals
+_WHERE = """ WHERE (?1 IS NULL OR s.name = ?1) AND (?2 IS NULL OR v.kind = ?2)
+    AND (?3 IS NULL OR coalesce(b.state, 0) = ?3) ORDER BY s.name, a.id LIMIT ?4"""
+
+
+def listing(
+    db: Connection, scope: Scope | None, kind: Kind | None, state: State | None, limit: int | None
+) -> list[Listing]:
+    """Artifacts in order of scope and id."""
+    name = None if scope is None else scope_name(scope)
+    rows = db.rows(_LISTING + _WHERE, (name, kind, state, -1 if limit is None else limit))
+    return [listing_of(row) for row in rows]
+
+
+def describe(db: Connection, key: Key) -> Listing:
+    """One artifact.
+
+    Raises
+    ------
+    UnknownId
+    """
+    return listing_of(db.rows(f"{_LISTING} WHERE a.aid = ?", (place(db, key).aid,))[0])
+
+
+def parents(db: Connection, key: Key) -> list[Listing]:
+    """What the current version was made from."""
+    return _near(db, "SELECT src FROM arc WHERE dst = ?", key)
+
+
+def children(db: Connection, key: Key) -> list[Listing]:
+    """Whose current version was made from some version of this."""
+    return _near(db, "SELECT dst FROM arc WHERE src = ?", key)
+
+
+def _near(db: Connection, ends: str, key: Key) -> list[Listing]:
+    aid = place(db, key).aid
+    rows = db.rows(f"{_LISTING} WHERE a.aid IN ({ends}) ORDER BY s.name, a.id", (aid,))
+    return [listing_of(row) for row in rows]
+
+
+def counts(db: Connection) -> dict[tuple[State, Kind], int]:
+    """How many artifacts are in each state, of each kind."""
+    rows = db.rows(
+        """SELECT coalesce(b.state, 0), v.kind, count(*) FROM artifact a JOIN version v ON v.vid = a.cur
+        LEFT JOIN barrier b ON b.vid = a.cur GROUP BY 1, 2"""
+    )
+    return {(State(state), Kind(kind)): n for state, kind, n in rows}

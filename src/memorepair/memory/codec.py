@@ -1,0 +1,223 @@
+"""Codec: rows of the database from values, values from rows."""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any
+
+from memorepair.errors import InvalidInput
+from memorepair.graphs.terms import Arch, Kind
+from memorepair.memory.artifact import (
+    Artifact,
+    Draft,
+    Embedding,
+    Json,
+    Key,
+    Listing,
+    Recipe,
+    Scope,
+    Slot,
+    Source,
+    State,
+    TaskCase,
+    Type,
+)
+from memorepair.memory.connection import Row
+
+CONTENT_LIMIT = 16 * 1024 * 1024
+"""Bytes of UTF-8 one version may have."""
+
+_NO_RECIPE = Recipe()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A draft that has been checked, with its texts for the database."""
+
+    draft: Draft
+    meta: str | None
+    recipe: str | None
+    vector: bytes | None
+
+
+def scope_name(scope: Scope) -> str:
+    """A scope as stored: no part contains a slash, so it reads back."""
+    return "/".join(scope)
+
+
+def key_of(name: str, id: str) -> Key:
+    """The key of a stored scope and id."""
+    return Key(tuple(name.split("/")) if name else (), id)
+
+
+def token(sid: int) -> str:
+    """A scope as exactly one trigram of private-use characters: the index intersects scope and words itself."""
+    return "".join(chr(0xE000 + (sid >> shift & 0xFFF)) for shift in (24, 12, 0))
+
+
+def check_text(text: str, what: str, key: Key) -> None:
+    """Refuse what is no text of Unicode scalar values, or too long."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} of {key} must be text, not {type(text).__name__}", witness=key)
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"{what} of {key} has a lone surrogate at {error.start}", witness=key) from error
+    if size > CONTENT_LIMIT:
+        raise InvalidInput(f"{what} of {key} has {size} bytes, more than {CONTENT_LIMIT}", witness=key)
+
+
+def to_json(value: object, what: str, key: Key) -> str:
+    """JSON text without NaN; mappings of any sort are objects."""
+    try:
+        text = json.dumps(
+            value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_mapping
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{what} of {key} is no JSON: {error}", witness=key) from error
+    check_text(text, what, key)
+    return text
+
+
+def _mapping(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def prepare(draft: Draft) -> Prepared:
+    """Check a draft and encode it.
+
+    Raises
+    ------
+    InvalidInput
+        Content that is no text or too long, metadata or parameters that are no JSON, NaN anywhere.
+    """
+    key = draft.key
+    check_text(draft.content, "the content", key)
+    if draft.confidence is not None and not 0 <= draft.confidence <= 1:
+        raise InvalidInput(f"the confidence of {key} is not within 0 and 1", witness=draft.confidence)
+    return Prepared(
+        draft=draft,
+        meta=_meta(draft),
+        recipe=None if draft.recipe == _NO_RECIPE else _recipe(draft.recipe, key),
+        vector=None if draft.embedding is None else _vector(draft.embedding, key),
+    )
+
+
+def _meta(draft: Draft) -> str | None:
+    said: dict[str, object] = {}
+    if draft.source is not Source.USER:
+        said["source"] = str(draft.source)
+    if draft.type is not None:
+        said["type"] = str(draft.type)
+    if draft.slot is not None:
+        said["slot"] = [getattr(draft.slot, field.name) for field in fields(Slot)]
+    if draft.confidence is not None:
+        said["confidence"] = draft.confidence
+    if draft.metadata:
+        said["metadata"] = dict(draft.metadata)
+    return to_json(said, "the metadata", draft.key) if said else None
+
+
+def _recipe(recipe: Recipe, key: Key) -> str:
+    for name in ("value", "cost"):
+        given = getattr(recipe, name)
+        if given is not None and not (math.isfinite(given) and given >= 0):
+            raise InvalidInput(f"the {name} of {key} must be finite and not negative", witness=given)
+    body = {field.name: getattr(recipe, field.name) for field in fields(Recipe)}
+    body["cases"] = [[case.name, list(case.contains), list(case.excludes)] for case in recipe.cases]
+    return to_json(body, "the recipe", key)
+
+
+def _vector(embedding: Embedding, key: Key) -> bytes:
+    if not embedding.vector or not all(map(math.isfinite, embedding.vector)):
+        raise InvalidInput(f"the embedding of {key} must be finite and not empty", witness=key)
+    try:
+        packed = array("f", embedding.vector)
+    except OverflowError as error:
+        raise InvalidInput(f"the embedding of {key} is out of range", witness=key) from error
+    if not all(map(math.isfinite, packed)):
+        raise InvalidInput(f"the embedding of {key} exceeds 32-bit floats", witness=key)
+    return packed.tobytes()
+
+
+def recipe_of(body: str | None) -> Recipe:
+    """The recipe a version was stored with."""
+    if body is None:
+        return _NO_RECIPE
+    stored = json.loads(body)
+    stored["cases"] = tuple(
+        TaskCase(name=name, contains=tuple(contains), excludes=tuple(excludes))
+        for name, contains, excludes in stored["cases"]
+    )
+    for name in ("params", "schema"):
+        if stored[name] is not None:
+            stored[name] = MappingProxyType(stored[name])
+    return Recipe(**stored)
+
+
+ARTIFACT = """s.name, a.id, v.no, c.text, v.kind, v.arch, c.meta, x.v, p.model, p.revision, p.normalised,
+    a.born, v.born, u.last"""
+"""Columns of `artifact_of`: scope s, artifact a, version v, content c, vector x, space p, usage u."""
+
+
+def artifact_of(row: Row, state: State) -> Artifact:
+    """An artifact from the columns `ARTIFACT`."""
+    name, id, no, text, kind, arch, meta, vector, model, revision, normalised, created, updated, last = row
+    said: dict[str, Any] = {} if meta is None else json.loads(meta)
+    slot = said.get("slot")
+    return Artifact(
+        key=key_of(name, id),
+        version=no,
+        content=text,
+        kind=Kind(kind),
+        arch=Arch(arch),
+        state=state,
+        source=Source(said.get("source", Source.USER)),
+        type=Type(said["type"]) if "type" in said else None,
+        slot=None
+        if slot is None
+        else Slot(**dict(zip((field.name for field in fields(Slot)), slot, strict=True))),
+        confidence=said.get("confidence"),
+        metadata=MappingProxyType(said.get("metadata", {})),
+        embedding=None
+        if vector is None
+        else Embedding(
+            vector=tuple(array("f", vector)), model=model, revision=revision, normalised=bool(normalised)
+        ),
+        created_at=created,
+        updated_at=updated,
+        last_accessed_at=last,
+    )
+
+
+LISTING = """s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, 0), b.cause, k.reason, a.born, v.born, v.digest"""
+"""Columns of `listing_of`: scope s, artifact a, version v, barrier b, case k."""
+
+
+def listing_of(row: Row) -> Listing:
+    """A listing from the columns `LISTING`."""
+    name, id, no, kind, arch, state, cause, reason, created, updated, digest = row
+    return Listing(
+        key=key_of(name, id),
+        version=no,
+        kind=Kind(kind),
+        arch=Arch(arch),
+        state=State(state),
+        case=cause,
+        reason=reason,
+        created_at=created,
+        updated_at=updated,
+        digest=digest.hex(),
+    )
+
+
+def delta_of(text: str) -> Mapping[str, Json]:
+    """What an event brought."""
+    return MappingProxyType(json.loads(text))

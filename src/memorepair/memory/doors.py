@@ -1,0 +1,133 @@
+"""Doors: the only places where content leaves to serve.
+
+Each is one SELECT joined with the barrier, so the check and the content share a snapshot.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from memorepair.errors import InvalidInput, UnknownId, Withdrawn
+from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State
+from memorepair.memory.barrier import HITS, PAST, SERVED
+from memorepair.memory.codec import ARTIFACT, artifact_of, scope_name, token
+from memorepair.memory.connection import Connection
+from memorepair.memory.keys import place
+
+QUERY_LIMIT = 4096
+"""Characters of a search query."""
+
+TRIGRAM = 3
+
+_GET = f"""SELECT b.state, b.cause, a.aid, {ARTIFACT} FROM {SERVED}
+    WHERE a.sid = (SELECT sid FROM scope WHERE name = ?) AND a.id = ?"""  # noqa: S608  literals
+_GET_MANY = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
+    WHERE b.vid IS NULL AND a.sid = (SELECT sid FROM scope WHERE name = json_extract(j.value, '$[0]'))
+    AND a.id = json_extract(j.value, '$[1]')"""  # noqa: S608  literals
+_HISTORY = f"""SELECT v.no, coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.born, v.digest, c.text
+    FROM {PAST} WHERE a.aid = ? ORDER BY v.no"""  # noqa: S608  literals
+_SCAN = f"""SELECT 0.0, {ARTIFACT} FROM {SERVED}
+    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY v.vid DESC LIMIT ?"""  # noqa: S608  literals
+_FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
+        SELECT a.aid AS aid, v.vid AS vid, bm25(fts, 0.0, 1.0) AS score FROM {HITS}
+        WHERE fts MATCH ? AND a.sid = ? AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?) hit
+    CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL
+    ORDER BY hit.score, hit.vid DESC"""  # noqa: S608  literals
+
+
+def register(db: Connection) -> None:
+    """Give the connection the function the search statements use."""
+    db.raw.create_function("has_terms", 2, has_terms, deterministic=True)
+
+
+@lru_cache(maxsize=64)
+def _terms(terms: str) -> tuple[str, ...]:
+    return tuple(json.loads(terms))
+
+
+def has_terms(text: str | None, terms: str) -> bool:
+    """Whether the text contains each of the case-folded terms (a JSON list)."""
+    wanted = _terms(terms)
+    if not wanted:
+        return True
+    folded = (text or "").casefold()
+    return all(term in folded for term in wanted)
+
+
+def get(db: Connection, key: Key) -> tuple[int, Artifact]:
+    """The served version, with its aid.
+
+    Raises
+    ------
+    UnknownId, Withdrawn
+    """
+    row = db.row(_GET, (scope_name(key.scope), key.id))
+    if row is None:
+        raise UnknownId(f"there is no artifact {key}", witness=key)
+    state, cause, aid, *columns = row
+    if state is not None:
+        raise Withdrawn(key, cause, State(state).name.lower())
+    return aid, artifact_of(tuple(columns), State.ACTIVE)
+
+
+def served(db: Connection, keys: list[Key]) -> dict[Key, Artifact]:
+    """Those of the keys that are served."""
+    names = json.dumps([(scope_name(key.scope), key.id) for key in keys])
+    return {
+        keys[position]: artifact_of(tuple(columns), State.ACTIVE)
+        for position, *columns in db.rows(_GET_MANY, (names,))
+    }
+
+
+def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
+    """Served artifacts of exactly this scope that contain every word of the query, whatever its case.
+
+    Words are what white space separates; each may stand anywhere, also inside a longer word. An empty query finds
+    nothing. Words of three characters and more are found by the index and ranked by bm25, shorter ones by a scan of
+    the scope, newest first; with both, the index finds and the scan filters.
+
+    Raises
+    ------
+    InvalidInput
+        `limit` is not positive, or the query is no text or longer than `QUERY_LIMIT`.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit < 2**31:
+        raise InvalidInput("limit is a positive number", witness=limit)
+    if not isinstance(query, str) or len(query) > QUERY_LIMIT:
+        raise InvalidInput(f"a query is text of at most {QUERY_LIMIT} characters", witness=query)
+    words = list(dict.fromkeys(query.split()))
+    row = db.row("SELECT sid FROM scope WHERE name = ?", (scope_name(scope),))
+    if row is None or not words or any(not _encodable(word) for word in words):
+        return []
+    sid: int = row[0]
+    # The index ends a text, and a query, at NUL; it sees no words under three characters.
+    indexed = [word for word in words if len(word) >= TRIGRAM and "\0" not in word]
+    scanned = json.dumps([word.casefold() for word in words if word not in set(indexed)])
+    if indexed:
+        # Inside double quotes, doubled where they occur, everything is text to FTS5: no operator survives.
+        phrases = " AND ".join(f'text:"{word.replace(chr(34), chr(34) * 2)}"' for word in indexed)
+        rows = db.rows(_FIND, (f's:"{token(sid)}" AND {phrases}', sid, scanned, limit))
+    else:
+        rows = db.rows(_SCAN, (sid, scanned, limit))
+    return [Hit(artifact=artifact_of(tuple(columns), State.ACTIVE), score=-score) for score, *columns in rows]
+
+
+def _encodable(word: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in word)
+
+
+def history(db: Connection, key: Key) -> list[Past]:
+    """All versions, oldest first; content only of what is served or was superseded by an ordinary update.
+
+    Raises
+    ------
+    UnknownId
+    """
+    aid = place(db, key).aid
+    return [
+        Past(
+            version=no, state=State(state), case=cause, created_at=born, digest=digest.hex(), content=content
+        )
+        for no, state, cause, born, digest, content in db.rows(_HISTORY, (aid,))
+    ]

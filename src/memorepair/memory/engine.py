@@ -1,0 +1,173 @@
+"""Engine reads: what repair may see of what is not served.
+
+Nothing here serves anybody. Each statement that touches content says why it may.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from memorepair.errors import InvalidInput, UnknownId, Withdrawn
+from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.artifact import Artifact, Key, Recipe, State
+from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
+from memorepair.memory.connection import Connection
+from memorepair.memory.exchange import Member, SupportArc
+from memorepair.memory.journal import Journal
+from memorepair.memory.keys import find, known, place
+from memorepair.memory.usage import Usage
+
+_MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)), v.digest,
+    t.vid IS NOT NULL, v.born, coalesce(u.reads, 0), u.last,
+    (SELECT count(DISTINCT dst) FROM arc WHERE src = a.aid), v.size, a.aid
+    FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq
+    LEFT JOIN case_root t ON t.cause = j.cause AND t.vid = r.vid
+    CROSS JOIN version v ON v.vid = r.vid CROSS JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
+    LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN usage u ON u.aid = a.aid
+    WHERE j.cause = ? AND j.act = 'withdraw' AND (r.after = ? OR t.vid IS NOT NULL) ORDER BY v.vid"""
+
+_SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coalesce(b.state, 0), v.no, v.digest
+    FROM json_each(?) j CROSS JOIN arc ON arc.dst = j.value CROSS JOIN artifact a ON a.aid = arc.src
+    JOIN scope s ON s.sid = a.sid JOIN version o ON o.vid = arc.src_vid JOIN version v ON v.vid = a.cur
+    LEFT JOIN barrier b ON b.vid = a.cur ORDER BY j.key, arc.src, arc.src_vid, arc.rel, arc.grp"""
+
+# A person reviews: journalled by the caller. A version without content has been erased.
+_INSPECT = f"""SELECT coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.vid, {ARTIFACT} FROM artifact a
+    JOIN scope s ON s.sid = a.sid JOIN version v ON v.aid = a.aid LEFT JOIN barrier b ON b.vid = v.vid
+    LEFT JOIN content c ON c.vid = v.vid LEFT JOIN vector x ON x.vid = v.vid
+    LEFT JOIN space p ON p.space = x.space LEFT JOIN usage u ON u.aid = a.aid
+    WHERE a.aid = ? AND v.no = ?"""  # noqa: S608  literals
+
+
+def members(db: Connection, usage: Usage, case: int) -> list[Member]:
+    """The cascade of a case as it was withdrawn, roots included, in order of birth."""
+    if not db.row("SELECT 1 FROM cases WHERE cause = ?", (case,)):
+        raise UnknownId(f"there is no case {case}", witness=case)
+    found: list[Member] = []
+    for row in db.rows(_MEMBERS, (case, State.WITHDRAWN)):
+        name, id, no, kind, arch, state, digest, root, born, uses, last, dependents, size, aid = row
+        more, later = usage.pending(aid)
+        found.append(
+            Member(
+                key=key_of(name, id),
+                version=no,
+                kind=Kind(kind),
+                arch=Arch(arch),
+                state=State(state),
+                digest=digest.hex(),
+                root=bool(root),
+                updated_at=born,
+                uses=uses + more,
+                last_accessed_at=later or last,
+                dependents=dependents,
+                size=size,
+            )
+        )
+    return found
+
+
+def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:
+    """Live arcs into the keys, by child."""
+    places = find(db, keys)
+    children = list(dict.fromkeys(keys))
+    aids = json.dumps([known(places, key).aid for key in children])
+    return [
+        SupportArc(
+            child=children[child],
+            parent=key_of(name, id),
+            relation=Relation(rel),
+            group=grp,
+            read_version=read,
+            read_digest=read_digest.hex(),
+            parent_state=State(state),
+            parent_version=no,
+            parent_digest=digest.hex(),
+            parent_served=state == State.ACTIVE,
+        )
+        for child, name, id, rel, grp, read, read_digest, state, no, digest in db.rows(_SUPPORT, (aids,))
+    ]
+
+
+def recipes(db: Connection, keys: Sequence[Key]) -> dict[Key, Recipe]:
+    """How the current version of each key was made; a recipe is never served."""
+    places = find(db, keys)
+    by_vid = {known(places, key).vid: key for key in keys}
+    bodies = dict(
+        db.rows(
+            "SELECT r.vid, r.body FROM json_each(?) j CROSS JOIN recipe r ON r.vid = j.value",
+            (json.dumps(list(by_vid)),),
+        )
+    )
+    return {key: recipe_of(bodies.get(vid)) for vid, key in by_vid.items()}
+
+
+def before_image(db: Connection, journal: Journal, key: Key) -> str:
+    """Content of the current version, withdrawn or not: for the operator that may read its own; journalled.
+
+    Raises
+    ------
+    UnknownId, Withdrawn
+        There is no such artifact, or its content has been erased.
+    """
+    there = place(db, key)
+    with journal.entry("own_version") as seq:
+        journal.add(seq, [(there.vid, there.state, there.state)])
+    return _text(db, key, there.vid, there.state)
+
+
+def staged_content(db: Connection, key: Key, version: int) -> str:
+    """Content of a staged or rejected successor: for validation.
+
+    Raises
+    ------
+    UnknownId
+        There is no such version in quarantine.
+    """
+    row = db.row(
+        "SELECT v.vid FROM version v JOIN barrier b ON b.vid = v.vid WHERE v.aid = ? AND v.no = ? AND b.state = ?",
+        (place(db, key).aid, version, State.QUARANTINED),
+    )
+    if row is None:
+        raise UnknownId(f"version {version} of {key} is not in quarantine", witness=(key, version))
+    return _text(db, key, row[0], State.QUARANTINED)
+
+
+def _text(db: Connection, key: Key, vid: int, state: State) -> str:
+    row = db.row("SELECT text FROM content WHERE vid = ?", (vid,))
+    if row is None:
+        raise Withdrawn(key, None, state.name.lower())
+    text: str = row[0]
+    return text
+
+
+def inspect(
+    db: Connection, journal: Journal, key: Key, *, actor: str, reason: str, version: int | None
+) -> Artifact:
+    """Any version that still has content, for a person who reviews; journalled.
+
+    Raises
+    ------
+    UnknownId, Withdrawn
+        There is no such version, or its content has been erased.
+    """
+    there = place(db, key)
+    no = there.no if version is None else version
+    row = db.row(_INSPECT, (there.aid, no))
+    if row is None:
+        raise UnknownId(f"there is no version {no} of {key}", witness=(key, no))
+    state, cause, vid, *columns = row
+    if columns[3] is None:
+        raise Withdrawn(key, cause, State(state).name.lower())
+    with journal.entry("inspect", actor=actor, reason=reason) as seq:
+        journal.add(seq, [(vid, state, state)])
+    return artifact_of(tuple(columns), State(state))
+
+
+def require_named(actor: str, reason: str) -> None:
+    """Refuse an inspection by nobody, or for no reason."""
+    for name, text in (("actor", actor), ("reason", reason)):
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidInput(f"an inspection needs {'an' if name == 'actor' else 'a'} {name}", witness=name)
+
+

@@ -1,0 +1,115 @@
+"""Exchange: the values that pass between a store and who repairs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.artifact import Key, Read, State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReport:
+    """What a write stored.
+
+    Attributes
+    ----------
+    keys
+        In the order of the drafts.
+    artifacts, arcs
+        How many versions, how many influence arcs.
+    cycles
+        One cycle per strong component that the write closed, where the caller allowed cycles.
+    """
+
+    keys: tuple[Key, ...]
+    artifacts: int
+    arcs: int
+    cycles: tuple[tuple[Key, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A member of a case's cascade, as the case withdrew it, with its state today.
+
+    `version` is the one that was withdrawn, `size` its characters, `uses` how often it was got,
+    `dependents` how many artifacts read it directly.
+    """
+
+    key: Key
+    version: int
+    kind: Kind
+    arch: Arch
+    state: State
+    digest: str
+    root: bool
+    updated_at: int
+    uses: int
+    last_accessed_at: int | None
+    dependents: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportArc:
+    """A live arc into `child`: what was read of `parent`, and what the parent is now."""
+
+    child: Key
+    parent: Key
+    relation: Relation
+    group: int
+    read_version: int
+    read_digest: str
+    parent_state: State
+    parent_version: int
+    parent_digest: str
+    parent_served: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Successor:
+    """A staged version to publish: the versions it was made from, and the words of its validation."""
+
+    key: Key
+    version: int
+    reads: tuple[Read, ...]
+    verdicts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """A withdrawn version to serve again as it is: the versions of its parents it stands on now."""
+
+    key: Key
+    reads: tuple[Read, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """An entry of the journal; `rows` is how many versions it changed."""
+
+    seq: int
+    act: str
+    case: int | None
+    at: int
+    actor: str | None
+    reason: str | None
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorCost:
+    """What an operator has cost so far: means per unit of size over `runs` runs."""
+
+    runs: int
+    cost_per_size: float
+    seconds_per_size: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Something `check` found wrong with the file; `witness` is what proves it."""
+
+    code: str
+    message: str
+    witness: object

@@ -1,0 +1,95 @@
+"""Journal: every change, written before it acts, in a chain of seals.
+
+A row holds a version's state before and after; a version that left service is its own before-image, because content
+is never overwritten. One seal an entry: HMAC over the seal before it, the entry, and every row with the keyed digest
+of its version; it still verifies when the content has been erased.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import struct
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from memorepair.memory.connection import Connection, Row, Value
+from memorepair.memory.exchange import Entry, Fault
+from memorepair.memory.secret import Secret
+
+_ROW = struct.Struct("<qbb")
+_ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), v.digest
+    FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
+
+
+class Journal:
+    """Entries of the journal; every method runs inside the caller's transaction."""
+
+    def __init__(self, db: Connection, secret: Secret, clock: Callable[[], int]) -> None:
+        self._db = db
+        self._secret = secret
+        self._clock = clock
+
+    @contextmanager
+    def entry(
+        self, act: str, *, case: int | None = None, actor: str | None = None, reason: str | None = None
+    ) -> Iterator[int]:
+        """Open an entry, let the caller add rows and act, then seal it; yields its number."""
+        last = self._db.row("SELECT seq, seal FROM journal ORDER BY seq DESC LIMIT 1")
+        seq, previous = (last[0] + 1, last[1]) if last else (1, b"")
+        at = self._clock()
+        self._db.run(
+            "INSERT INTO journal(seq, cause, act, at, actor, reason, n, seal) VALUES(?,?,?,?,?,?,0,x'')",
+            (seq, case, act, at, actor, reason),
+        )
+        yield seq
+        rows = self._db.rows(_ROWS, (seq,))
+        seal = self._seal(previous, (seq, case, act, at, actor, reason), rows)
+        self._db.run("UPDATE journal SET n=?, seal=? WHERE seq=?", (len(rows), seal, seq))
+
+    def add(self, seq: int, rows: Iterable[tuple[int, int | None, int | None]]) -> None:
+        """Rows (vid, state before, state after); None where there is no such version."""
+        self._db.many(
+            "INSERT INTO journal_row(seq, vid, before, after) VALUES(?,?,?,?)",
+            ((seq, vid, before, after) for vid, before, after in rows),
+        )
+
+    def entries(self, limit: int | None) -> list[Entry]:
+        """The newest entries, newest first."""
+        rows = self._db.rows(
+            "SELECT seq, act, cause, at, actor, reason, n FROM journal ORDER BY seq DESC LIMIT ?",
+            (-1 if limit is None else limit,),
+        )
+        return [
+            Entry(seq=seq, act=act, case=cause, at=at, actor=actor, reason=reason, rows=n)
+            for seq, act, cause, at, actor, reason, n in rows
+        ]
+
+    def verify(self, *, first_only: bool = False) -> list[Fault]:
+        """Recompute the chain; O(rows), one entry's rows in memory at a time.
+
+        The chain proves that no entry was changed, added, removed or reordered, except that the newest entries may
+        have been cut off.
+        """
+        faults: list[Fault] = []
+        previous, expected = b"", 1
+        entries = self._db.rows(
+            "SELECT seq, cause, act, at, actor, reason, n, seal FROM journal ORDER BY seq LIMIT ?",
+            (1 if first_only else -1,),
+        )
+        for seq, cause, act, at, actor, reason, n, seal in entries:
+            rows = self._db.rows(_ROWS, (seq,))
+            computed = self._seal(previous, (seq, cause, act, at, actor, reason), rows)
+            if seq != expected or n != len(rows) or not hmac.compare_digest(seal, computed):
+                faults.append(
+                    Fault(code="seal", message=f"journal entry {seq} does not verify", witness=seq)
+                )
+            previous, expected = seal, seq + 1
+        return faults
+
+    def _seal(self, previous: bytes, header: Sequence[Value], rows: Iterable[Row]) -> bytes:
+        seal = self._secret.sealing(previous)
+        seal.update(json.dumps(header).encode())
+        for vid, before, after, digest in rows:
+            seal.update(_ROW.pack(vid, before, after) + digest)
+        return seal.digest()

@@ -1,0 +1,336 @@
+"""SqliteStore: the store in one SQLite file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from memorepair.errors import CorruptStore, StoreError
+from memorepair.graphs.terms import Kind
+from memorepair.memory import catalogue, check, costs, doors, engine, snapshot
+from memorepair.memory.artifact import (
+    Artifact,
+    Case,
+    CaseStatus,
+    Draft,
+    Hit,
+    Json,
+    Key,
+    Listing,
+    Past,
+    Recipe,
+    Scope,
+    State,
+)
+from memorepair.memory.barrier import Barrier
+from memorepair.memory.cases import Cases
+from memorepair.memory.codec import prepare
+from memorepair.memory.connection import Connection, examine
+from memorepair.memory.exchange import (
+    Entry,
+    Fault,
+    Member,
+    OperatorCost,
+    Release,
+    Successor,
+    SupportArc,
+    WriteReport,
+)
+from memorepair.memory.journal import Journal
+from memorepair.memory.migration import migrate
+from memorepair.memory.publication import Publication
+from memorepair.memory.repairlock import repair_lock
+from memorepair.memory.secret import Secret
+from memorepair.memory.snapshot import Snapshot
+from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
+from memorepair.memory.usage import Usage
+from memorepair.memory.writer import Writer
+
+
+class SqliteStore:
+    """The `Store` in one SQLite file, with its key beside it; what each method promises is written there.
+
+    Several processes may open the file. Several threads may use one store: one connection and one lock, so calls run
+    one after another; open the file once a thread to read in parallel.
+    """
+
+    def __init__(self, db: Connection, secret: Secret, clock: Callable[[], int]) -> None:
+        self._db = db
+        self._secret = secret
+        self._usage = Usage(db, clock)
+        self._journal = Journal(db, secret, clock)
+        barrier = Barrier(db)
+        writer = Writer(db, self._journal, secret, clock)
+        self._writer = writer
+        self._cases = Cases(db, self._journal, barrier, writer, secret, clock)
+        self._publication = Publication(db, self._journal, barrier, writer)
+        doors.register(db)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        create: bool = True,
+        clock: Callable[[], int] = time.time_ns,
+        readonly: bool = False,
+    ) -> Self:
+        """Open the store at `path`; an empty file is a new one.
+
+        Parameters
+        ----------
+        create
+            Make it if it is not there.
+        clock
+            Nanoseconds since the epoch.
+        readonly
+            Write nothing, not even uses.
+
+        Raises
+        ------
+        StoreError
+            It is not there and may not be made, or no file can be there.
+        ForeignStore, NewerSchema, CorruptStore
+            The file is something else, newer, or damaged, or its key is missing or another's; it is unchanged.
+        """
+        place = Path(path).absolute()
+        key = place.with_name(place.name + ".key")
+        if examine(place):
+            secret = Secret.load(key)
+        elif not create or readonly:
+            raise StoreError(f"there is no store at {place}", witness=str(place))
+        else:
+            secret = None
+        db = Connection.open(place, readonly=readonly)
+        try:
+            secret = migrate(db, secret, key, clock)
+            store = cls(db, secret, clock)
+            if store._journal.verify(first_only=True):
+                raise CorruptStore(f"the key {key.name} is not the key of {place}", witness=str(key))
+        except BaseException:
+            db.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Write the uses not yet written, close the file; a second call does nothing."""
+        if self._usage and not self._db.readonly:
+            with self._writing():
+                pass
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._db.path
+
+    @contextmanager
+    def _writing(self, *, full: bool = False, keep: bool = True) -> Iterator[None]:
+        with self._db.locked():
+            with self._db.writing(full=full, keep=keep):
+                yield
+                self._usage.flush()
+            if keep:
+                self._usage.forget()
+
+    # writing ---------------------------------------------------------------------------------------------------
+
+    def write(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        act: str = "record",
+        allow_cycles: bool = False,
+        allow_tombstoned: bool = False,
+    ) -> WriteReport:
+        prepared = [prepare(draft) for draft in drafts]
+        with self._writing():
+            return self._writer.write(
+                prepared, act=act, allow_cycles=allow_cycles, allow_tombstoned=allow_tombstoned
+            )
+
+    def open_case(
+        self,
+        *,
+        event: str,
+        roots: Sequence[Key],
+        actor: str | None,
+        reason: str | None,
+        replacements: Sequence[Draft] = (),
+        successors: Mapping[Key, Key] = NO_SUCCESSORS,
+        delta: Mapping[str, Json] = NO_DELTA,
+        dry_run: bool = False,
+    ) -> Case:
+        prepared = [prepare(draft) for draft in replacements]
+        with self._writing(full=True, keep=not dry_run):
+            number = self._cases.open(
+                event,
+                roots,
+                actor=actor,
+                reason=reason,
+                replacements=prepared,
+                successors=successors,
+                delta=delta,
+            )
+            case = self._cases.get(number)
+        return replace(case, id=0) if dry_run else case
+
+    def stage(self, case: int, draft: Draft) -> int:
+        prepared = prepare(draft)
+        with self._writing():
+            return self._publication.stage(case, prepared)
+
+    def reject(self, case: int, versions: Sequence[tuple[Key, int]], reasons: Sequence[str]) -> None:
+        with self._writing():
+            self._publication.reject(case, versions, "; ".join(reasons) or None)
+
+    def publish(
+        self,
+        case: int,
+        successors: Sequence[Successor],
+        releases: Sequence[Release] = (),
+        *,
+        expect: Callable[[], None] | None = None,
+    ) -> None:
+        with self._writing(full=True):
+            self._publication.publish(case, successors, releases, expect)
+
+    def discard_staged(self, case: int) -> int:
+        with self._writing():
+            return self._publication.discard(case)
+
+    def close_case(self, case: int) -> Case:
+        with self._writing(full=True):
+            self._cases.close(case)
+            return self._cases.get(case)
+
+    def set_status(self, case: int, status: CaseStatus) -> None:
+        with self._writing():
+            self._cases.set_status(case, status)
+
+    def repairing(self, case: int, *, wait: float = 0.0) -> AbstractContextManager[None]:
+        self.case(case)
+        return repair_lock(self.path, wait=wait)
+
+    def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
+        with self._writing():
+            costs.note(self._db, operator, size, cost, seconds)
+
+    def operator_costs(self) -> dict[str, OperatorCost]:
+        return costs.running(self._db)
+
+    # serving ---------------------------------------------------------------------------------------------------
+
+    def get(self, key: Key) -> Artifact:
+        with self._db.locked():
+            aid, artifact = doors.get(self._db, key)
+            last = self._usage.count(aid)
+        return artifact if last is None else replace(artifact, last_accessed_at=last)
+
+    def search(self, query: str, *, scope: Scope, limit: int = 10) -> list[Hit]:
+        with self._db.reading():
+            return doors.search(self._db, query, scope, limit)
+
+    def history(self, key: Key) -> list[Past]:
+        with self._db.reading():
+            return doors.history(self._db, key)
+
+    # without content -------------------------------------------------------------------------------------------
+
+    def listing(
+        self,
+        *,
+        scope: Scope | None = None,
+        kind: Kind | None = None,
+        state: State | None = None,
+        limit: int | None = None,
+    ) -> list[Listing]:
+        return catalogue.listing(self._db, scope, kind, state, limit)
+
+    def describe(self, key: Key) -> Listing:
+        with self._db.reading():
+            return catalogue.describe(self._db, key)
+
+    def parents(self, key: Key) -> list[Listing]:
+        with self._db.reading():
+            return catalogue.parents(self._db, key)
+
+    def children(self, key: Key) -> list[Listing]:
+        with self._db.reading():
+            return catalogue.children(self._db, key)
+
+    def counts(self) -> dict[tuple[State, Kind], int]:
+        return catalogue.counts(self._db)
+
+    def case(self, case: int) -> Case:
+        with self._db.reading():
+            return self._cases.get(case)
+
+    def cases(self, status: CaseStatus | None = None) -> list[Case]:
+        with self._db.reading():
+            return self._cases.all(status)
+
+    def journal(self, limit: int | None = 100) -> list[Entry]:
+        return self._journal.entries(limit)
+
+    def snapshot(self) -> Snapshot:
+        with self._db.reading():
+            return snapshot.take(self._db)
+
+    def check(self) -> list[Fault]:
+        with self._db.reading():
+            faults = check.check(self._db, self._journal)
+        if not self._db.readonly:  # the index is checked by a statement that counts as a write
+            with self._db.writing(keep=False):
+                faults += check.check_index(self._db)
+        return faults
+
+    # reviewing -------------------------------------------------------------------------------------------------
+
+    def inspect(self, key: Key, *, actor: str, reason: str, version: int | None = None) -> Artifact:
+        engine.require_named(actor, reason)
+        with self._writing():
+            return engine.inspect(
+                self._db, self._journal, key, actor=actor, reason=reason, version=version
+            )
+
+    # engine reads ----------------------------------------------------------------------------------------------
+
+    def members(self, case: int) -> list[Member]:
+        with self._db.reading():
+            return engine.members(self._db, self._usage, case)
+
+    def support(self, keys: Sequence[Key]) -> list[SupportArc]:
+        with self._db.reading():
+            return engine.support(self._db, keys)
+
+    def recipes(self, keys: Sequence[Key]) -> dict[Key, Recipe]:
+        with self._db.reading():
+            return engine.recipes(self._db, keys)
+
+    def before_image(self, key: Key) -> str:
+        with self._writing():
+            return engine.before_image(self._db, self._journal, key)
+
+    def staged_content(self, key: Key, version: int) -> str:
+        with self._db.reading():
+            return engine.staged_content(self._db, key, version)
+
+    def served(self, keys: Sequence[Key]) -> dict[Key, Artifact]:
+        return doors.served(self._db, list(keys))
+
+    def digest(self, text: str) -> str:
+        return self._secret.digest(text).hex()

@@ -1,0 +1,288 @@
+"""Store: the port between a memory and what repairs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import (
+    Artifact,
+    Case,
+    CaseStatus,
+    Draft,
+    Hit,
+    Json,
+    Key,
+    Listing,
+    Past,
+    Recipe,
+    Scope,
+    State,
+)
+from memorepair.memory.exchange import (
+    Entry,
+    Fault,
+    Member,
+    OperatorCost,
+    Release,
+    Successor,
+    SupportArc,
+    WriteReport,
+)
+from memorepair.memory.snapshot import Snapshot
+
+__all__ = [
+    "Entry",
+    "Fault",
+    "Member",
+    "OperatorCost",
+    "Release",
+    "Store",
+    "Successor",
+    "SupportArc",
+    "WriteReport",
+]
+
+NO_SUCCESSORS: Mapping[Key, Key] = {}
+NO_DELTA: Mapping[str, Json] = {}
+
+
+class Store(Protocol):
+    """Where artifacts live, behind a barrier, with a journal.
+
+    Every write is one transaction and one sealed journal entry or more; on any error nothing has changed. What has
+    been withdrawn leaves by no serving door; the engine reads are for repair alone.
+    """
+
+    # writing ---------------------------------------------------------------------------------------------------
+
+    def write(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        act: str = "record",
+        allow_cycles: bool = False,
+        allow_tombstoned: bool = False,
+    ) -> WriteReport:
+        """Store drafts, which may read each other in any order; an existing key gets its next version.
+
+        Parameters
+        ----------
+        act
+            What the journal calls it: record, derive, import.
+        allow_cycles
+            Store cycles and report them instead of refusing them.
+        allow_tombstoned
+            Learn again what was removed.
+
+        Raises
+        ------
+        UnknownId
+            A read, or a similar artifact, does not exist.
+        Withdrawn
+            A key is behind the barrier, or what was read is.
+        StaleRead
+            What was read has changed since.
+        Tombstoned
+            An event removed this content from this scope.
+        CycleFound
+            The reads close a cycle; a version that reads its own former version is one.
+        InvalidInput
+            A key twice, content that is no text or longer than 16 MiB, metadata that is no JSON, NaN.
+        """
+        ...
+
+    def open_case(
+        self,
+        *,
+        event: str,
+        roots: Sequence[Key],
+        actor: str | None,
+        reason: str | None,
+        replacements: Sequence[Draft] = (),
+        successors: Mapping[Key, Key] = NO_SUCCESSORS,
+        delta: Mapping[str, Json] = NO_DELTA,
+        dry_run: bool = False,
+    ) -> Case:
+        """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
+
+        Parameters
+        ----------
+        event
+            ``delete`` concerns every version of its roots and forbids learning their content again; any other
+            the current ones.
+        replacements
+            On a root's own key: its next version. On a key named in `successors`: written beside.
+        successors
+            Root -> the other key that supersedes it.
+        dry_run
+            Do all of it, then take it back; the case has number 0.
+
+        Raises
+        ------
+        UnknownId
+            A root or a successor does not exist.
+        InvalidEvent
+            No roots, one twice, a replacement of no root.
+        Tombstoned, Withdrawn, StaleRead, InvalidInput
+            As `write`, for a replacement.
+        """
+        ...
+
+    def stage(self, case: int, draft: Draft) -> int:
+        """Store a successor of a member in quarantine; its version number. The draft's reads are not looked at."""
+        ...
+
+    def reject(self, case: int, versions: Sequence[tuple[Key, int]], reasons: Sequence[str]) -> None:
+        """Leave staged successors in quarantine, with the reasons in the journal."""
+        ...
+
+    def publish(
+        self,
+        case: int,
+        successors: Sequence[Successor],
+        releases: Sequence[Release] = (),
+        *,
+        expect: Callable[[], None] | None = None,
+    ) -> None:
+        """Serve successors and released versions, all or none; durable when it returns.
+
+        Parameters
+        ----------
+        expect
+            Called first, under the write lock; what it raises ends the publication. It may read the store.
+
+        Raises
+        ------
+        StaleRead
+            A read is neither served and current nor published by this call, or a key is no longer withdrawn, or is
+            a root of a deletion.
+        UnknownId
+            A version is not staged for the case, or a key is no member of it.
+        """
+        ...
+
+    def discard_staged(self, case: int) -> int:
+        """Remove the content of what is staged, neither published nor rejected; how many versions."""
+        ...
+
+    def close_case(self, case: int) -> Case:
+        """Archive the roots of a deletion; closed, or closed in part while members are withdrawn."""
+        ...
+
+    def set_status(self, case: int, status: CaseStatus) -> None:
+        """Record that a case is open or running."""
+        ...
+
+    def repairing(self, case: int, *, wait: float = 0.0) -> AbstractContextManager[None]:
+        """Hold the repair lock, exclusive across processes; RepairInProgress if another does after `wait` seconds."""
+        ...
+
+    def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
+        """Add one run to an operator's running means."""
+        ...
+
+    def operator_costs(self) -> dict[str, OperatorCost]:
+        """Running means by operator."""
+        ...
+
+    # serving ---------------------------------------------------------------------------------------------------
+
+    def get(self, key: Key) -> Artifact:
+        """The served version; Withdrawn or UnknownId otherwise. Counts as a use."""
+        ...
+
+    def search(self, query: str, *, scope: Scope, limit: int = 10) -> list[Hit]:
+        """Served artifacts of exactly this scope that contain every word of `query`, best first."""
+        ...
+
+    def history(self, key: Key) -> list[Past]:
+        """All versions, oldest first; content only of those that did not leave through an event."""
+        ...
+
+    # without content -------------------------------------------------------------------------------------------
+
+    def listing(
+        self,
+        *,
+        scope: Scope | None = None,
+        kind: Kind | None = None,
+        state: State | None = None,
+        limit: int | None = None,
+    ) -> list[Listing]:
+        """What there is, in order of scope and id."""
+        ...
+
+    def describe(self, key: Key) -> Listing:
+        """One artifact."""
+        ...
+
+    def parents(self, key: Key) -> list[Listing]:
+        """What the current version was made from."""
+        ...
+
+    def children(self, key: Key) -> list[Listing]:
+        """Whose current version was made from some version of this."""
+        ...
+
+    def counts(self) -> dict[tuple[State, Kind], int]:
+        """How many artifacts are in each state, of each kind."""
+        ...
+
+    def case(self, case: int) -> Case:
+        """One case; UnknownId otherwise."""
+        ...
+
+    def cases(self, status: CaseStatus | None = None) -> list[Case]:
+        """Cases in the order they were opened."""
+        ...
+
+    def journal(self, limit: int | None = 100) -> list[Entry]:
+        """The newest entries, newest first."""
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """A frozen picture of everything but content, in one read transaction."""
+        ...
+
+    def check(self) -> list[Fault]:
+        """What is wrong with the file: pages, index, seals, barrier against journal. Reads all of it."""
+        ...
+
+    # reviewing -------------------------------------------------------------------------------------------------
+
+    def inspect(self, key: Key, *, actor: str, reason: str, version: int | None = None) -> Artifact:
+        """Any version that has content, for a person who reviews; journalled."""
+        ...
+
+    # engine reads ----------------------------------------------------------------------------------------------
+
+    def members(self, case: int) -> list[Member]:
+        """Engine read: the cascade of a case as it was withdrawn, with its states today."""
+        ...
+
+    def support(self, keys: Sequence[Key]) -> list[SupportArc]:
+        """Engine read: live arcs into the keys."""
+        ...
+
+    def recipes(self, keys: Sequence[Key]) -> dict[Key, Recipe]:
+        """Engine read: how the current versions were made."""
+        ...
+
+    def before_image(self, key: Key) -> str:
+        """Engine read: content of the current version, withdrawn or not; journalled as ``own_version``."""
+        ...
+
+    def staged_content(self, key: Key, version: int) -> str:
+        """Engine read: content of a version in quarantine."""
+        ...
+
+    def served(self, keys: Sequence[Key]) -> dict[Key, Artifact]:
+        """Engine read: those of the keys that are served; counts no use."""
+        ...
+
+    def digest(self, text: str) -> str:
+        """Keyed digest (hex) of the exact text, as listings show it."""
+        ...

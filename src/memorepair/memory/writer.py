@@ -1,0 +1,237 @@
+"""Writer: drafts become versions, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, Withdrawn
+from memorepair.memory import index
+from memorepair.memory.artifact import Embedding, Key, Read, State
+from memorepair.memory.codec import Prepared, scope_name, token
+from memorepair.memory.connection import Connection
+from memorepair.memory.cycles import closed_cycles
+from memorepair.memory.exchange import WriteReport
+from memorepair.memory.journal import Journal
+from memorepair.memory.keys import Place, find, known
+from memorepair.memory.secret import Secret
+
+Arc = tuple[int, int, int, int, int]
+"""src, src_vid, dst, rel, grp."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a draft goes."""
+
+    prepared: Prepared
+    aid: int
+    vid: int
+    no: int
+    old: Place | None
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A write worked out, before its first row."""
+
+    targets: dict[Key, _Target] = field(default_factory=dict)
+    arcs: set[Arc] = field(default_factory=set)
+    semantic: set[tuple[int, int]] = field(default_factory=set)
+
+
+class Writer:
+    """Stores drafts; every method runs inside the caller's transaction."""
+
+    def __init__(self, db: Connection, journal: Journal, secret: Secret, clock: Callable[[], int]) -> None:
+        self._db = db
+        self._journal = journal
+        self._secret = secret
+        self._clock = clock
+
+    def write(
+        self,
+        drafts: Sequence[Prepared],
+        *,
+        act: str,
+        allow_cycles: bool = False,
+        allow_tombstoned: bool = False,
+        case: int | None = None,
+        replacing: AbstractSet[Key] = frozenset(),
+    ) -> WriteReport:
+        """Store the drafts as one journal entry.
+
+        `replacing`: keys that stand behind the barrier and whose next version `case` brings.
+        """
+        if not allow_tombstoned:
+            self._refuse_tombstoned(drafts)
+        plan = self._plan(drafts, replacing)
+        cycles = closed_cycles(
+            self._db,
+            {target.aid: key for key, target in plan.targets.items()},
+            [target.aid for target in plan.targets.values() if target.old],
+            ((arc[0], arc[2]) for arc in plan.arcs),
+        )
+        if cycles and not allow_cycles:
+            loop = " -> ".join(map(str, (*cycles[0], cycles[0][0])))
+            raise CycleFound(f"the derivation would close a cycle: {loop}", witness=cycles[0])
+        with self._journal.entry(act, case=case) as seq:
+            targets = plan.targets.values()
+            self._journal.add(seq, ((t.old.vid, t.old.state, State.SUPERSEDED) for t in targets if t.old))
+            self._journal.add(seq, ((t.vid, None, State.ACTIVE) for t in targets))
+            self._insert(plan)
+        return WriteReport(
+            keys=tuple(plan.targets), artifacts=len(plan.targets), arcs=len(plan.arcs), cycles=cycles
+        )
+
+    def stage(self, prepared: Prepared, there: Place) -> tuple[int, int]:
+        """Store a version that is not current and in no index; its vid and number. The caller bars it."""
+        vid, no = self._next("version", "vid"), there.last + 1
+        self._insert_versions([_Target(prepared, there.aid, vid, no, there)])
+        return vid, no
+
+    # checks ----------------------------------------------------------------------------------------------------
+
+    def _refuse_tombstoned(self, drafts: Iterable[Prepared]) -> None:
+        if self._db.row("SELECT 1 FROM tombstone LIMIT 1") is None:
+            return
+        for prepared in drafts:
+            draft = prepared.draft
+            digest = self._secret.tombstone(scope_name(draft.key.scope), draft.content)
+            if self._db.row("SELECT 1 FROM tombstone WHERE digest = ?", (digest,)):
+                raise Tombstoned(
+                    f"what {draft.key} says was removed and must not be learned again", witness=draft.key
+                )
+
+    def _plan(self, drafts: Sequence[Prepared], replacing: AbstractSet[Key]) -> _Plan:
+        plan = _Plan()
+        mentioned = [p.draft.key for p in drafts]
+        mentioned += [read.key for p in drafts for read in p.draft.reads]
+        mentioned += [key for p in drafts for key in p.draft.semantic]
+        places = find(self._db, mentioned)
+        aid, vid = self._next("artifact", "aid"), self._next("version", "vid")
+        for prepared in drafts:
+            key = prepared.draft.key
+            if key in plan.targets:
+                raise InvalidInput(f"{key} is written twice", witness=key)
+            old = places.get(key)
+            if old is not None and old.state is not State.ACTIVE and key not in replacing:
+                raise Withdrawn(key, old.cause, old.state.name.lower())
+            plan.targets[key] = _Target(
+                prepared, old.aid if old else aid, vid, old.last + 1 if old else 1, old
+            )
+            aid, vid = aid + (old is None), vid + 1
+        for key, target in plan.targets.items():
+            for read in target.prepared.draft.reads:
+                src, src_vid = _source(key, read, plan.targets.get(read.key), places)
+                plan.arcs.add((src, src_vid, target.aid, int(read.relation), read.group))
+            for other in target.prepared.draft.semantic:
+                near = plan.targets.get(other)
+                plan.semantic.add((target.vid, near.aid if near else known(places, other).aid))
+        return plan
+
+    # rows ------------------------------------------------------------------------------------------------------
+
+    def _next(self, table: str, column: str) -> int:
+        return 1 + self._db.number(f"SELECT coalesce(max({column}), 0) FROM {table}")  # noqa: S608  literals
+
+    def _insert(self, plan: _Plan) -> None:
+        many = self._db.many
+        targets = list(plan.targets.values())
+        if not targets:
+            return
+        now = self._clock()
+        former = [target.old for target in targets if target.old]
+        index.remove(self._db, (old.vid for old in former))
+        retire_arcs(self._db, ((old.aid, old.vid) for old in former))
+        sids = self._scopes({target.prepared.draft.key.scope for target in targets})
+        many(
+            "INSERT INTO artifact(aid, sid, id, cur, born) VALUES(?,?,?,?,?)",
+            (
+                (t.aid, sids[t.prepared.draft.key.scope], t.prepared.draft.key.id, t.vid, now)
+                for t in targets
+                if not t.old
+            ),
+        )
+        many("UPDATE artifact SET cur = ? WHERE aid = ?", ((t.vid, t.aid) for t in targets if t.old))
+        self._insert_versions(targets)
+        add_arcs(self._db, sorted(plan.arcs))
+        many("INSERT INTO semantic(dst_vid, src) VALUES(?,?)", sorted(plan.semantic))
+        index.add_from(self._db, targets[0].vid, count=len(targets))
+
+    def _insert_versions(self, targets: Sequence[_Target]) -> None:
+        many, now = self._db.many, self._clock()
+        sids = self._scopes({target.prepared.draft.key.scope for target in targets})
+        marks = {scope: token(sid) for scope, sid in sids.items()}
+        drafts = [(target.vid, target.prepared, target.prepared.draft) for target in targets]
+        many(
+            "INSERT INTO version(vid, aid, no, born, kind, arch, size, digest) VALUES(?,?,?,?,?,?,?,?)",
+            (
+                (
+                    *(target.vid, target.aid, target.no, now, int(draft.kind), int(draft.arch)),
+                    *(len(draft.content), self._secret.digest(draft.content)),
+                )
+                for target, (_, _, draft) in zip(targets, drafts, strict=True)
+            ),
+        )
+        many(
+            "INSERT INTO content(vid, s, text, meta) VALUES(?,?,?,?)",
+            ((vid, marks[draft.key.scope], draft.content, p.meta) for vid, p, draft in drafts),
+        )
+        many(
+            "INSERT INTO recipe(vid, body) VALUES(?,?)",
+            ((vid, p.recipe) for vid, p, _ in drafts if p.recipe is not None),
+        )
+        many(
+            "INSERT INTO vector(vid, space, v) VALUES(?,?,?)",
+            ((vid, self._space(draft.embedding), p.vector) for vid, p, draft in drafts if draft.embedding),
+        )
+
+    def _scopes(self, scopes: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+        sids: dict[tuple[str, ...], int] = {}
+        for scope in scopes:
+            name = scope_name(scope)
+            self._db.run("INSERT OR IGNORE INTO scope(name) VALUES(?)", (name,))
+            sids[scope] = self._db.number("SELECT sid FROM scope WHERE name = ?", (name,))
+        return sids
+
+    def _space(self, embedding: Embedding) -> int:
+        space = (embedding.model, embedding.revision, len(embedding.vector), int(embedding.normalised))
+        self._db.run(
+            "INSERT OR IGNORE INTO space(model, revision, dimension, normalised) VALUES(?,?,?,?)", space
+        )
+        return self._db.number(
+            "SELECT space FROM space WHERE model=? AND revision=? AND dimension=? AND normalised=?", space
+        )
+
+
+def _source(child: Key, read: Read, written: _Target | None, places: dict[Key, Place]) -> tuple[int, int]:
+    """What a read leads to: (aid, vid), checked to be served and current when the write commits."""
+    if written is not None and read.version in (None, written.no):
+        return written.aid, written.vid
+    there = known(places, read.key)
+    if there.state is not State.ACTIVE:
+        raise Withdrawn(read.key, there.cause, there.state.name.lower())
+    if read.version not in (None, there.no):
+        raise StaleRead(
+            f"{child} read version {read.version} of {read.key}, which is at {there.no} now",
+            witness=(read.key, read.version),
+        )
+    return there.aid, there.vid
+
+
+def retire_arcs(db: Connection, artifacts: Iterable[tuple[int, int]]) -> None:
+    """Move the arcs into versions (aid, vid) that cease to be current out of the cascade's first sight."""
+    pairs = list(artifacts)
+    db.many(
+        """INSERT OR IGNORE INTO arc_old(dst_vid, src_vid, rel, grp)
+        SELECT ?2, src_vid, rel, grp FROM arc WHERE dst = ?1""",
+        pairs,
+    )
+    db.many("DELETE FROM arc WHERE dst = ?", ((aid,) for aid, _ in pairs))
+
+
+def add_arcs(db: Connection, arcs: Iterable[Arc]) -> None:
+    """Insert arcs into current versions."""
+    db.many("INSERT INTO arc(src, src_vid, dst, rel, grp) VALUES(?,?,?,?,?)", arcs)
