@@ -48,10 +48,10 @@ class Changed:
 
 
 def changed(call: ToolCall, state: RunState) -> tuple[Changed, ...]:
-    """Rows that the recorded write `call` left different from `state`; none where it failed or changed nothing.
+    """Rows that the recorded write `call` left different from `state`; none where it failed or changed none.
 
-    A reservation after a write is the recorded result. A user's row changes in three ways only: a booking joins
-    its list; gift cards pay (their amount falls) and certificates are used up; a sent certificate is added.
+    A reservation after a write is the recorded result. A user's row changes in three ways only: a booking
+    joins its list; gift cards pay from their amount, certificates are used up; a sent one is added.
 
     Raises
     ------

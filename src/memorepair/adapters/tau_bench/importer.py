@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from os.path import commonprefix
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
 
 from memorepair.adapters.tau_bench.database import (
     TABLES,
@@ -19,16 +19,15 @@ from memorepair.adapters.tau_bench.database import (
 )
 from memorepair.adapters.tau_bench.effects import WRITES, changed
 from memorepair.adapters.tau_bench.looks import looks_at
-from memorepair.adapters.tau_bench.operators import OPERATORS, PREFIX
+from memorepair.adapters.tau_bench.replay import disagreement, operator_of
 from memorepair.adapters.tau_bench.report import Disagreement, ReadAgreement, TauBenchReport
 from memorepair.adapters.tau_bench.state import Held, RunState
 from memorepair.adapters.tau_bench.statements import brought, values_of_text
-from memorepair.adapters.tau_bench.traces import RUNS, Run, Said, ToolCall, read_runs
-from memorepair.errors import InvalidFile, InvalidInput, StepFailed
+from memorepair.adapters.tau_bench.traces import Run, Said, ToolCall, read_runs
+from memorepair.errors import InvalidFile, InvalidInput
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Source
-from memorepair.repair.operators.operator import Call, Input
 
 SCOPE = ("tau-bench", "airline")
 """One scope for all: every run reads the one database."""
@@ -36,9 +35,11 @@ SCOPE = ("tau-bench", "airline")
 READ_TOOLS = ("get_user_details", "get_reservation_details", "search_direct_flight", "search_onestop_flight")
 """Tools whose replay is compared at import."""
 
-Progress = Callable[[str, int, int], None]
+OBSERVED = WRITES | {"transfer_to_human_agents"}
+"""Tools that act on the world; what they returned is kept as it is."""
 
-_OPERATORS = MappingProxyType({operator.name: operator for operator in OPERATORS})
+Progress: TypeAlias = Callable[[str, int, int], None]
+
 _INFERRED: Mapping[str, Json] = MappingProxyType({"provenance": "inferred"})
 
 
@@ -79,15 +80,16 @@ def read_import(folder: str | Path, *, progress: Progress | None = None) -> Impo
     database = read_database(folder)
     runs = read_runs(folder)
     importer = _Importer(database)
-    importer.add_database()
-    for done, run in enumerate(runs, start=1):
-        try:
+    where = "the database"
+    try:
+        importer.add_database()
+        for done, run in enumerate(runs, start=1):
+            where = run.name
             importer.add_run(run)
-        except InvalidInput as error:
-            where = f"{RUNS}: {run.name}"
-            raise InvalidFile(f"{where}: {error.message}", witness=f"{where}: {error.witness}") from error
-        if progress is not None:
-            progress("runs", done, len(runs))
+            if progress is not None:
+                progress("runs", done, len(runs))
+    except InvalidInput as error:
+        raise InvalidFile(f"{where}: {error.message}", witness=f"{where}: {error.witness}") from error
     return importer.finish(runs=len(runs))
 
 
@@ -178,58 +180,42 @@ class _Importer:
 
     def _add_call(self, artifact: str, call: ToolCall, state: RunState) -> None:
         looked = looks_at(call, state, self._database)
-        metadata: Mapping[str, Json] = {"tool": call.tool}
-        if call.tool in WRITES or call.tool == "transfer_to_human_agents":
-            recipe = Recipe(params=call.arguments, observed=True)
+        if call.tool in OBSERVED:
             self._add(
                 "observed records",
                 artifact,
                 call.result,
                 source=Source.TOOL,
-                recipe=recipe,
+                recipe=Recipe(params=call.arguments, observed=True),
                 reads=_reads(looked, Relation.UPDATE),
-                metadata=metadata,
+                metadata={"tool": call.tool},
             )
             self._add_changes(artifact, call, state)
-            return
-        operator = PREFIX + call.tool
-        recipe = Recipe(operator=operator, params=call.arguments) if operator in _OPERATORS else Recipe()
-        reads = _reads(looked, Relation.PRODUCE)
-        why = self._replay(artifact, call, recipe, reads)
+        else:
+            self._add(
+                "caches",
+                artifact,
+                call.result,
+                kind=Kind.CACHE,
+                source=Source.TOOL,
+                recipe=self._recipe(artifact, call, looked),
+                reads=_reads(looked, Relation.PRODUCE),
+                metadata={"tool": call.tool},
+            )
+
+    def _recipe(self, artifact: str, call: ToolCall, looked: tuple[str, ...]) -> Recipe:
+        """How to make a cache again; an operator that makes another result than the recorded one may not."""
+        operator = operator_of(call.tool)
+        if operator is None:
+            return Recipe(params=call.arguments)
+        why = disagreement(operator, key(artifact), call, (self._drafts[id] for id in looked))
         if call.tool in READ_TOOLS:
             self._compared += 1
             if why is not None:
                 self._disagreements.append(Disagreement(key=key(artifact), why=why))
-        if why is not None:  # what does not make it again must not replace it
-            recipe = Recipe(params=call.arguments, observed=True)
-        self._add(
-            "caches",
-            artifact,
-            call.result,
-            kind=Kind.CACHE,
-            source=Source.TOOL,
-            recipe=recipe,
-            reads=reads,
-            metadata=metadata,
-        )
-
-    def _replay(self, artifact: str, call: ToolCall, recipe: Recipe, reads: tuple[Read, ...]) -> str | None:
-        """Why the operator does not make the recorded result again; None where it does or there is none."""
-        if recipe.operator is None:
-            return None
-        inputs = tuple(
-            Input(key=read.key, version=1, kind=draft.kind, relation=read.relation, content=draft.content)
-            for read in reads
-            for draft in (self._drafts[read.key.id],)
-        )
-        given = Call(key=key(artifact), inputs=inputs, params=recipe.params, interfaces={}, own=None)
-        try:
-            made = _OPERATORS[recipe.operator].make(given)
-        except StepFailed as error:
-            return error.message
-        if made.content == call.result:
-            return None
-        return f"the replay differs from character {len(commonprefix([made.content, call.result]))} on"
+        if why is not None:
+            return Recipe(params=call.arguments, observed=True)
+        return Recipe(operator=operator.name, version=operator.version, params=call.arguments)
 
     def _add_changes(self, artifact: str, call: ToolCall, state: RunState) -> None:
         """Move the run's state on by what the recorded write changed; a user's row gets an after-image."""

@@ -25,9 +25,13 @@ def as_list(value: Json, where: str) -> list[Json]:
 
 
 def as_text(value: Json, where: str) -> str:
-    """`value` when it is a text; InvalidInput with `where` as witness otherwise."""
+    """`value` when it is a text that can be stored; InvalidInput with `where` as witness otherwise."""
     if not isinstance(value, str):
         raise InvalidInput(f"{where} must be a text", witness=where)
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:  # half of a surrogate pair, which JSON can spell
+        raise InvalidInput(f"{where} is not a text of Unicode characters", witness=where) from error
     return value
 
 

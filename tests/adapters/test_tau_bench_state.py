@@ -1,0 +1,111 @@
+"""A run's own database, derived from recorded results alone, is the one its calls left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from memorepair.adapters.tau_bench.database import TABLES, Database
+from memorepair.adapters.tau_bench.effects import changed
+from memorepair.adapters.tau_bench.shapes import Row
+from memorepair.adapters.tau_bench.state import Held, RunState
+from memorepair.adapters.tau_bench.traces import Run, ToolCall
+from memorepair.memory.artifact import Json
+
+
+def _tuples(value: Json) -> object:
+    if isinstance(value, dict):
+        return tuple((name, _tuples(member)) for name, member in sorted(value.items()))
+    if isinstance(value, list):
+        return tuple(_tuples(member) for member in value)
+    return value
+
+
+class _Hasher:
+    """The benchmark's hash: sha256 of the text of the sorted, tuple form of the whole database.
+
+    The text of a tuple is made of its members' texts, so unchanged rows are turned into text once.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._texts = {
+            table: {id: str(_tuples(row)) for id, row in database.table(table).items()} for table in TABLES
+        }
+
+    def hash(self, own: Mapping[tuple[str, str], Row]) -> str:
+        tables = []
+        for table in sorted(TABLES):
+            texts = dict(self._texts[table])
+            texts |= {id: str(_tuples(row)) for (of, id), row in own.items() if of == table}
+            members = ", ".join(f"({id!r}, {text})" for id, text in sorted(texts.items()))
+            tables.append(f"({table!r}, ({members}))")
+        return sha256(f"({', '.join(tables)})".encode()).hexdigest()
+
+
+def test_the_derived_database_has_the_gold_hash_exactly_where_upstream_says_so(
+    database: Database, runs: tuple[Run, ...], answers: Mapping[str, Row]
+) -> None:
+    hasher = _Hasher(database)
+    gold = {run["task_id"]: run["gt_data_hash"] for run in answers.values() if run["gt_data_hash"]}
+    matched = 0
+    for run in runs:
+        state = RunState(database)
+        own: dict[tuple[str, str], Row] = {}
+        for call in run.steps:
+            if isinstance(call, ToolCall):
+                for change in changed(call, state):
+                    state.put(change.table, change.id, Held(artifact="", row=change.row))
+                    own[change.table, change.id] = change.row
+        expected = answers[run.name]
+        if run.task in gold:
+            reached = hasher.hash(own) == gold[run.task]
+            assert reached == expected["final_database_equals_gold"], run.name
+            matched += reached
+    assert matched > 50
+
+
+def test_exactly_the_calls_that_upstream_marks_change_the_database(
+    database: Database, runs: tuple[Run, ...], answers: Mapping[str, Row]
+) -> None:
+    changes = 0
+    for run in runs:
+        state = RunState(database)
+        calls = answers[run.name]["calls"]
+        assert isinstance(calls, list)
+        writes = {call["call_message"]: call["writes"] for call in calls if isinstance(call, dict)}
+        for call in run.steps:
+            if isinstance(call, ToolCall):
+                found = changed(call, state)
+                assert bool(found) == writes.pop(call.message), (run.name, call.message)
+                changes += bool(found)
+                for change in found:
+                    state.put(change.table, change.id, Held(artifact="", row=change.row))
+        assert not writes
+    assert changes == 112
+
+
+def _book(method: Row) -> tuple[Database, ToolCall]:
+    user: Row = {"address": {}, "payment_methods": {"p_1": method}, "reservations": []}
+    booked = '{"reservation_id": "HATHAT", "user_id": "u", "payment_history": [{"payment_id": "p_1", "amount": 30}]}'
+    call = ToolCall(message=2, tool="book_reservation", arguments={"user_id": "u"}, result=booked)
+    return Database(users={"u": user}, reservations={}, flights={}), call
+
+
+def test_a_gift_card_pays_from_its_amount() -> None:
+    database, call = _book({"source": "gift_card", "amount": 100, "id": "p_1"})
+    _, user = changed(call, RunState(database))
+    assert user.row["payment_methods"] == {"p_1": {"source": "gift_card", "amount": 70, "id": "p_1"}}
+    assert user.row["reservations"] == ["HATHAT"]
+    assert database.users["u"]["reservations"] == []
+
+
+def test_a_certificate_is_used_up() -> None:
+    database, call = _book({"source": "certificate", "amount": 100, "id": "p_1"})
+    _, user = changed(call, RunState(database))
+    assert user.row["payment_methods"] == {}
+
+
+def test_a_failed_write_changes_nothing() -> None:
+    database, call = _book({"source": "credit_card", "id": "p_1"})
+    failed = ToolCall(message=2, tool=call.tool, arguments=call.arguments, result="Error: not enough seats")
+    assert changed(failed, RunState(database)) == ()
