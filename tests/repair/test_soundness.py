@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorepair.graphs.terms import Kind
+from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Key, State
-from memorepair.memory.snapshot import Current, LiveArc, Snapshot, VersionState
+from memorepair.memory.snapshot import ArcView, Snapshot, VersionView
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.soundness import exposed, is_sound_publication, soundness_violations
 
@@ -24,34 +24,52 @@ def key(name: object) -> Key:
 class Sketch:
     """A store reduced to what its picture shows."""
 
-    rows: dict[tuple[Key, int], VersionState] = field(default_factory=dict)
+    rows: dict[tuple[Key, int], VersionView] = field(default_factory=dict)
     current: dict[Key, int] = field(default_factory=dict)
     reads: dict[Key, dict[Key, int]] = field(default_factory=dict)
+    former: dict[tuple[Key, int], dict[Key, int]] = field(default_factory=dict)
 
     def copy(self) -> Sketch:
-        return Sketch(dict(self.rows), dict(self.current), {child: dict(of) for child, of in self.reads.items()})
+        reads = {child: dict(parents) for child, parents in self.reads.items()}
+        return Sketch(dict(self.rows), dict(self.current), reads, dict(self.former))
 
-    def put(
+    def put(self, name: Key, digest: str, parents: tuple[Key, ...] = (), *, validated: bool = False) -> None:
+        """The next version of a key; the one before is superseded, by its case if it was withdrawn."""
+        if name in self.current:
+            self.set(name, State.SUPERSEDED)
+            self.former[name, self.current[name]] = self.reads[name]
+        version = 1 + max((no for known, no in self.rows if known == name), default=0)
+        self.add(name, version, digest, validated=validated)
+        reads = {parent: self.current[parent] for parent in parents}
+        self.current[name], self.reads[name] = version, reads
+
+    def add(
         self,
         name: Key,
+        version: int,
         digest: str,
-        parents: tuple[Key, ...] = (),
         *,
         validated: bool = False,
         state: State = State.ACTIVE,
     ) -> None:
-        """The next version of a key; the one before is superseded."""
-        if name in self.current:
-            self.set(name, State.SUPERSEDED)
-        version = 1 + max((no for known, no in self.rows if known == name), default=0)
-        self.rows[name, version] = VersionState(state=state, digest=digest, validated=validated)
-        self.current[name] = version
-        self.reads[name] = {parent: self.current[parent] for parent in parents}
+        self.rows[name, version] = VersionView(
+            key=name,
+            version=version,
+            kind=Kind.RECORD,
+            arch=Arch.NONE,
+            state=state,
+            case=None,
+            digest=digest,
+            validated=validated,
+            created_at=0,
+        )
 
     def set(self, name: Key, state: State, version: int | None = None) -> None:
+        """Another state: what is withdrawn belongs to case 1 until it is active again."""
         place = name, version or self.current[name]
-        row = self.rows[place]
-        self.rows[place] = VersionState(state=state, digest=row.digest, validated=row.validated)
+        served = state in (State.ACTIVE, State.PENDING_REVIEW)
+        case = None if served else self.rows[place].case if state is State.SUPERSEDED else 1
+        self.rows[place] = replace(self.rows[place], state=state, case=case)
 
     def release(self, name: Key) -> None:
         self.set(name, State.ACTIVE)
@@ -64,18 +82,30 @@ class Sketch:
         return self.rows[name, self.current[name]].digest
 
     def picture(self) -> Snapshot:
-        current = {
-            name: Current(
-                version=no, state=self.state(name), kind=Kind.RECORD, digest=self.rows[name, no].digest
-            )
-            for name, no in self.current.items()
-        }
-        arcs = tuple(
-            LiveArc(child=child, parent=parent, read_version=no)
-            for child, reads in self.reads.items()
-            for parent, no in reads.items()
+        return Snapshot(
+            epoch=0,
+            current={name: self.rows[name, no] for name, no in self.current.items()},
+            versions=dict(self.rows),
+            arcs=tuple(
+                arc for child, reads in self.reads.items() for arc in _arcs(child, self.current[child], reads)
+            ),
+            former_arcs=tuple(arc for place, reads in self.former.items() for arc in _arcs(*place, reads)),
+            semantic=(),
         )
-        return Snapshot(current=current, versions=dict(self.rows), arcs=arcs)
+
+
+def _arcs(child: Key, version: int, reads: dict[Key, int]) -> list[ArcView]:
+    return [
+        ArcView(
+            child=child,
+            child_version=version,
+            parent=parent,
+            read_version=no,
+            relation=Relation.DERIVE,
+            group=0,
+        )
+        for parent, no in reads.items()
+    ]
 
 
 ROOT, OTHER, CACHE, SUMMARY, SKILL, ALOOF = map(key, ("root", "other", "cache", "summary", "skill", "aloof"))
@@ -138,7 +168,9 @@ def released(sketch: Sketch) -> Sketch:
 
 
 def found(before: Sketch, event: RepairEvent, after: Sketch) -> set[tuple[int, Key, str]]:
-    return {(one.law, one.key, one.what) for one in soundness_violations(before.picture(), event, after.picture())}
+    return {
+        (one.law, one.key, one.what) for one in soundness_violations(before.picture(), event, after.picture())
+    }
 
 
 @pytest.mark.parametrize("step", [withdrawn, corrected, repaired, released])
@@ -157,13 +189,14 @@ def test_an_honest_deletion_publishes_what_stands_on_the_rest() -> None:
 
 def test_an_erased_root_is_no_loss() -> None:
     after = withdrawn(store())
-    after.rows[ROOT, 1] = VersionState(state=State.ERASED, digest="receipt", validated=False)
+    after.set(ROOT, State.ERASED)
+    after.rows[ROOT, 1] = replace(after.rows[ROOT, 1], digest="receipt")
     assert found(store(), deletion(), after) == set()
 
 
 def test_a_rejected_successor_stays_behind() -> None:
     after = corrected(store())
-    after.rows[CACHE, 2] = VersionState(state=State.QUARANTINED, digest="cache 2", validated=False)
+    after.add(CACHE, 2, "cache 2", state=State.QUARANTINED)
     assert found(store(), correction(), after) == set()
 
 
@@ -207,8 +240,7 @@ def _lose(name: Key) -> Damage:
 
 def _rewrite(name: Key) -> Damage:
     def damage(sketch: Sketch) -> None:
-        old = sketch.rows[name, 1]
-        sketch.rows[name, 1] = VersionState(state=old.state, digest="forged", validated=old.validated)
+        sketch.rows[name, 1] = replace(sketch.rows[name, 1], digest="forged")
 
     return damage
 
@@ -273,7 +305,12 @@ NOT_SERVED = "it stands on what is not served"
             _read_old(CACHE, ROOT),
             (2, CACHE, "it stands on a version that is not current"),
         ),
-        (correction, released, _drop_read(SUMMARY, OTHER), (2, SUMMARY, "a release changed what it stands on")),
+        (
+            correction,
+            released,
+            _drop_read(SUMMARY, OTHER),
+            (2, SUMMARY, "a release changed what it stands on"),
+        ),
         (
             correction,
             corrected,
@@ -321,6 +358,52 @@ def test_successors_that_stand_on_each_other_stand_on_nothing() -> None:
     assert set(violation.witness) == {CACHE, SUMMARY, SKILL}
 
 
+def test_a_former_version_made_from_a_withdrawn_one_is_taken_too() -> None:
+    before = store()
+    before.put(ALOOF, "aloof 2", (SUMMARY,))
+    before.put(ALOOF, "aloof 3", (OTHER,))
+    after = withdrawn(before)
+    what = "a version that left service is readable in its history"
+    assert found(before, correction(), after) == {(1, ALOOF, what)}
+    after.set(ALOOF, State.ARCHIVED, version=2)
+    assert found(before, correction(), after) == set()
+    after.set(ALOOF, State.ARCHIVED, version=1)
+    assert found(before, correction(), after) == {(5, ALOOF, "a state changed outside the cascade")}
+
+
+def test_what_still_rests_on_a_former_version_is_taken_too() -> None:
+    before = store()
+    before.put(ALOOF, "aloof 2", (SUMMARY,))
+    before.put(key("heir"), "heir", (ALOOF,))
+    before.put(ALOOF, "aloof 3", (OTHER,))
+    after = withdrawn(before)
+    after.set(ALOOF, State.ARCHIVED, version=2)
+    assert exposed(before.picture(), correction(), after.picture()) == (key("heir"),)
+    after.set(key("heir"), State.WITHDRAWN)
+    assert found(before, correction(), after) == set()
+
+
+def test_a_deletion_takes_the_former_versions_of_its_root() -> None:
+    before = store()
+    before.put(ALOOF, "aloof 2", (ROOT,))
+    before.put(ALOOF, "aloof 3", (OTHER,))
+    before.put(ROOT, "root 2")
+    after = withdrawn(before)
+    what = "a version that left service is readable in its history"
+    assert found(before, correction(), after) == set()
+    assert found(before, deletion(), after) == {(1, ALOOF, what), (1, ROOT, what)}
+    after.set(ROOT, State.ARCHIVED, version=1)
+    after.set(ALOOF, State.ARCHIVED, version=2)
+    assert found(before, deletion(), after) == set()
+
+
+def test_a_withdrawn_version_is_not_readable_once_it_is_superseded() -> None:
+    after = repaired(store())
+    after.rows[CACHE, 1] = replace(after.rows[CACHE, 1], case=None)
+    what = "a version that left service is readable in its history"
+    assert found(store(), correction(), after) == {(1, CACHE, what)}
+
+
 def test_what_was_out_of_service_before_is_not_brought_back() -> None:
     before = store()
     before.set(SKILL, State.ARCHIVED)
@@ -335,7 +418,9 @@ def test_an_older_version_is_not_brought_back() -> None:
     after = released(before)
     after.current[SKILL] = 1
     after.set(SKILL, State.ACTIVE)
-    assert (1, SKILL, "a version older than the withdrawn one is served") in found(before, correction(), after)
+    assert (1, SKILL, "a version older than the withdrawn one is served") in found(
+        before, correction(), after
+    )
 
 
 def test_exposure_counts_what_nothing_validated() -> None:
@@ -362,8 +447,8 @@ def histories(draw: st.DrawFn) -> tuple[Sketch, RepairEvent, Sketch, list[Key]]:
     names = [key(place) for place in range(n)]
     before = Sketch()
     for place, name in enumerate(names):
-        parents = draw(st.sets(st.sampled_from(names[:place]))) if place else set()
-        before.put(name, f"{place} of old", tuple(sorted(parents)))
+        above = sorted(draw(st.sets(st.sampled_from(names[:place])))) if place else []
+        before.put(name, f"{place} of old", tuple(above))
     roots = tuple(sorted(draw(st.sets(st.sampled_from(names), min_size=1))))
     kind = draw(st.sampled_from(EventKind))
     if kind is EventKind.DELETE:

@@ -1,4 +1,4 @@
-"""Candidates: for each withdrawn descendant, how it could be repaired, at what value and cost, on what it waits."""
+"""Candidates: how each withdrawn descendant could be repaired, at what value and cost, on what it waits."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memorepair.graphs.digraph import Digraph
+from memorepair.errors import InvalidInput
+from memorepair.graphs.digraph import Digraph, read_only
 from memorepair.memory.artifact import Key
 from memorepair.repair.modes import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """Why a candidate cannot be executed (v_i = 0); `witness` is what proves it: keys, or the operator's name."""
+    """Why a candidate cannot be executed (v_i = 0); `witness` proves it: keys, or the operator's name."""
 
     reason: str
     witness: tuple[object, ...]
@@ -50,3 +51,23 @@ class Candidates:
     unit: str
     prerequisites: Digraph
     bars: tuple[Bar | None, ...]
+
+    def __post_init__(self) -> None:
+        k = len(self.keys)
+        for name, array, dtype in (
+            ("executable", self.executable, np.bool_),
+            ("value", self.value, np.float64),
+            ("cost", self.cost, np.float64),
+        ):
+            if array.shape != (k,) or array.dtype != dtype:
+                raise InvalidInput(f"{name} must be {dtype.__name__} of shape ({k},)", witness=array.shape)
+            read_only(array)
+        if not len(self.modes) == len(self.operators) == len(self.bars) == self.prerequisites.n == k:
+            raise InvalidInput(f"modes, operators, bars, prerequisites must be {k} each", witness=k)
+        for name, array in (("value", self.value), ("cost", self.cost)):
+            bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+            if len(bad):
+                key = self.keys[int(bad[0])]
+                raise InvalidInput(
+                    f"the {name} of {key} is {array[bad[0]]}, not finite and >= 0", witness=key
+                )

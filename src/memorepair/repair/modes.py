@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from memorepair.graphs.terms import Arch, Kind
+
 
 class Mode(StrEnum):
-    """mu_i. REMOVE means that there is no successor: the artifact stays out of service, nothing is deleted."""
+    """mu_i. REMOVE means that there is no successor: it stays out of service, nothing is deleted."""
 
     RECOMPUTE = "recompute"
     REGEN = "regen"
     REMOVE = "remove"
+
+
+def mode_of(kind: Kind, arch: Arch, *, observed: bool, replayable: bool) -> Mode:
+    """The mode that an artifact admits if what it stands on is available after the event.
+
+    Parameters
+    ----------
+    observed
+        It is the result of a call that changed the outside world, which is never re-run.
+    replayable
+        A known deterministic operator made it, or carries it to a new interface.
+    """
+    if observed:
+        return Mode.REMOVE
+    if kind in (Kind.RECORD, Kind.CACHE):
+        return Mode.RECOMPUTE if replayable else Mode.REMOVE
+    regenerable = kind is Kind.SUMMARY or (kind is Kind.SKILL and arch in (Arch.PROMPT, Arch.CHAIN))
+    return Mode.REGEN if regenerable else Mode.REMOVE

@@ -1,23 +1,26 @@
 """Soundness of a publication: the property all of repair has to keep, checked on pictures of the store.
 
-The checker trusts nothing that repair computed: it finds the cascade again from the arcs of the picture before the
-event, and reads what became of it in the picture after.
+The checker trusts nothing that repair computed: it finds the cascade again from the arcs of the picture
+before the event, and reads what became of it in the picture after.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import TypeAlias, TypeVar
 
 from memorepair.memory.artifact import Key, State
-from memorepair.memory.snapshot import Snapshot
+from memorepair.memory.snapshot import Snapshot, VersionView
 from memorepair.repair.events import EventKind, Migration, RepairEvent
 
 SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
 
-_RELEASABLE = SERVING | {State.WITHDRAWN}  # withdrawn: by an earlier event, whose members another one may reach
+_RELEASABLE = SERVING | {
+    State.WITHDRAWN
+}  # withdrawn: by an earlier event, whose members another one may reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,18 +68,22 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
     tuple of Violation
         Empty exactly if, with C(F) the cascade of the roots in `before`:
 
-        - a deleted root is not served, another root by its replacement only (law 1);
-        - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a served,
-          current version (law 2; its own before-image besides, in a migration), or in the very version of before,
-          released: it has the parents it had, each served with the digest it had read or itself released;
+        - a deleted root is not served, another root by its replacement only (law 1); - no withdrawn version,
+        nor a former one made from it, is readable in a history (law 1); - any other member of C(F) is served
+        only as a new, validated version whose every in-arc leads to a served,
+          current version (law 2; its own before-image besides, in a migration), or in the very version of
+          before, released: it has the parents it had, each served with the digest it had read or itself
+          released;
         - this support is grounded, no circle of successors stands on itself (law 2);
         - nothing new stands on what is not served of C(F) (law 1, derivations under way);
         - outside C(F) no version, state or digest changed, and no version of anything is gone (law 5).
 
     Notes
     -----
-    A release is held to the digests of all its parents, affected by the event or not: a dependent that was stale
-    before the event is repaired or stays withdrawn. O(versions + arcs).
+    C(F) follows arcs into current versions whatever version they read, and arcs into former versions of what
+    was made from withdrawn ones; a deletion begins at the former versions of its roots too. A release is held
+    to the digests of all its parents, affected by the event or not: a dependent that was stale before the
+    event is repaired or stays withdrawn. O(versions + arcs).
     """
     return _Audit(before, event, after).violations()
 
@@ -100,6 +107,13 @@ def exposed(
     return tuple(sorted(key for key in set(audit.cascade if keys is None else keys) if audit.is_exposed(key)))
 
 
+_Node: TypeAlias = Key | tuple[Key, int]
+"""A key stands for its current version, a pair for a former one."""
+
+
+_N = TypeVar("_N", bound=Hashable)
+
+
 class _Standing(Enum):
     """On what ground a member of the cascade, or something new below it, is served."""
 
@@ -116,6 +130,7 @@ class _Audit:
     event: RepairEvent
     after: Snapshot
     cascade: set[Key] = field(init=False)
+    former: set[tuple[Key, int]] = field(init=False)
     fresh: frozenset[Key] = field(init=False)
     found: list[Violation] = field(init=False, default_factory=list)
     standing: dict[Key, _Standing] = field(init=False, default_factory=dict)
@@ -125,7 +140,9 @@ class _Audit:
 
     def __post_init__(self) -> None:
         self.read_before, self.read_after = _reads(self.before), _reads(self.after)
-        self.cascade = _reached(self.before, self.event.roots)
+        reached = _reached(self.before, self.event)
+        self.cascade = {node for node in reached if isinstance(node, Key)}
+        self.former = {node for node in reached if not isinstance(node, Key)}
         self.fresh = _fresh_keys(self.event)
         self._stand()
         self._ground()
@@ -145,10 +162,11 @@ class _Audit:
             return True
         return key not in self.fresh and not self.after.versions[key, version].validated
 
-    # the cascade ---------------------------------------------------------------------------------------------
+    # the cascade
+    # ---------------------------------------------------------------------------------------------
 
     def _stand(self) -> None:
-        """Give every served member, and everything new that reads one, its ground and what is wrong with it."""
+        """Find the ground of every served member and of everything new that reads one, and its faults."""
         for key in sorted(self.cascade):
             if self._served(key):
                 self.standing[key] = self._ground_of(key)
@@ -219,8 +237,8 @@ class _Audit:
                 self._fault(2, key, "a release although a parent changed", parent)
 
     def _ground(self) -> None:
-        # The least fixpoint: a key is grounded once it has no fault of its own and all it reads of the cascade is
-        # grounded. What is left has a fault, stands on one that has, or on itself.
+        # The least fixpoint: a key is grounded once it has no fault of its own and all it reads of the
+        # cascade is grounded. What is left has a fault, stands on one that has, or on itself.
         faulty = {one.key for one in self.found}
         unmet: Counter[Key] = Counter()
         dependents: defaultdict[Key, list[Key]] = defaultdict(list)
@@ -252,20 +270,24 @@ class _Audit:
             key = min(parent for parent, _ in self.read_after[key] if parent in circular and parent != key)
         return tuple(list(seen)[seen[key] :])
 
-    # everything ----------------------------------------------------------------------------------------------
+    # everything
+    # ----------------------------------------------------------------------------------------------
 
     def _hidden_versions(self) -> Iterable[Violation]:
-        """Versions of the cascade that are open although another one is current."""
-        for (key, version), picture in self.after.versions.items():
-            if (
-                picture.state in SERVING
-                and key in self.cascade
-                and version != self.after.current[key].version
-            ):
+        """Versions that are readable beside the current one although the event took them out of service."""
+        for (key, version), view in self.after.versions.items():
+            now = self.after.current.get(key)
+            if now is not None and now.version == version:
+                continue
+            taken = key in self.cascade and version == self.before.current[key].version
+            if view.state in SERVING and (key in self.cascade or (key, version) in self.former):
                 yield Violation(law=1, key=key, what="a version that is not current is open", witness=version)
+            elif (taken or (key, version) in self.former) and _in_history(view):
+                what = "a version that left service is readable in its history"
+                yield Violation(law=1, key=key, what=what, witness=version)
 
     def _outside(self) -> Iterable[Violation]:
-        """What changed although the event does not reach it; an interface of the event may get a new version."""
+        """What changed although the event does not reach it; the event may bring a version of an interface."""
         for key, was in self.before.current.items():
             now = self.after.current.get(key)
             if key in self.cascade or now is None or now.version == was.version:
@@ -273,20 +295,22 @@ class _Audit:
             if key not in self.fresh or (key, now.version) in self.before.versions:
                 what = "a version changed outside the cascade"
                 yield Violation(law=5, key=key, what=what, witness=(was.version, now.version))
-        for (key, version), picture in self.before.versions.items():
+        for (key, version), view in self.before.versions.items():
             then = self.after.versions.get((key, version))
-            if key in self.cascade or then is None or then.state is picture.state:
+            if key in self.cascade or (key, version) in self.former or then is None:
+                continue
+            if then.state is view.state:
                 continue
             if key not in self.fresh or then.state is not State.SUPERSEDED:
                 what = "a state changed outside the cascade"
-                yield Violation(law=5, key=key, what=what, witness=(version, picture.state, then.state))
+                yield Violation(law=5, key=key, what=what, witness=(version, view.state, then.state))
 
     def _lost(self) -> Iterable[Violation]:
-        for (key, version), picture in self.before.versions.items():
+        for (key, version), view in self.before.versions.items():
             then = self.after.versions.get((key, version))
             if then is None or key not in self.after.current:
                 yield Violation(law=5, key=key, what="a version is lost", witness=version)
-            elif then.digest != picture.digest and then.state is not State.ERASED:
+            elif then.digest != view.digest and then.state is not State.ERASED:
                 yield Violation(law=5, key=key, what="a kept version was changed", witness=version)
 
     def _served(self, key: Key) -> bool:
@@ -304,22 +328,39 @@ def _reads(snapshot: Snapshot) -> dict[Key, list[tuple[Key, int]]]:
     return dict(reads)
 
 
-def _reached(snapshot: Snapshot, roots: Iterable[Key]) -> set[Key]:
-    """C(F): breadth first along the arcs of the picture, whatever the states are."""
-    children: defaultdict[Key, list[Key]] = defaultdict(list)
+def _in_history(view: VersionView) -> bool:
+    """Whether a history gives the content of a version that is not current."""
+    return view.state is State.SUPERSEDED and view.case is None
+
+
+def _reached(snapshot: Snapshot, event: RepairEvent) -> set[_Node]:
+    """C(F), with the former versions that were made from it; whatever the states are."""
+    following: defaultdict[_Node, list[_Node]] = defaultdict(list)
     for arc in snapshot.arcs:
-        children[arc.parent].append(arc.child)
-    return _spread(roots, children)
+        following[arc.parent].append(arc.child)
+        following[arc.parent, arc.read_version].append(arc.child)
+    for arc in snapshot.former_arcs:
+        made = arc.child, arc.child_version
+        following[arc.parent, arc.read_version].append(made)
+        if arc.read_version == snapshot.current[arc.parent].version:
+            following[arc.parent].append(made)
+    starts: list[_Node] = [*event.roots]
+    if event.kind is EventKind.DELETE:
+        roots = set(event.roots)
+        starts += [
+            place for place, view in snapshot.versions.items() if place[0] in roots and _in_history(view)
+        ]
+    return _spread(starts, following)
 
 
-def _spread(starts: Iterable[Key], following: Mapping[Key, list[Key]]) -> set[Key]:
+def _spread(starts: Iterable[_N], following: Mapping[_N, list[_N]]) -> set[_N]:
     reached = set(starts)
     frontier = list(reached)
     while frontier:
-        for key in following.get(frontier.pop(), ()):
-            if key not in reached:
-                reached.add(key)
-                frontier.append(key)
+        for node in following.get(frontier.pop(), ()):
+            if node not in reached:
+                reached.add(node)
+                frontier.append(node)
     return reached
 
 

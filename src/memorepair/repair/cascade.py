@@ -1,0 +1,94 @@
+"""The cascade of a case: all that was derived from its roots, and what of it is still out of service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memorepair.errors import InvalidInput
+from memorepair.graphs.terms import PROPAGATING
+from memorepair.memory.artifact import Key, State
+from memorepair.memory.exchange import Member, SupportArc
+from memorepair.memory.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cascade:
+    """C(F) as the case withdrew it, with what its members stand on today.
+
+    Attributes
+    ----------
+    case
+        The case's number.
+    members
+        C(F), roots included, in order of their keys.
+    roots
+        F.
+    support
+        The influence arcs into members, one per child and parent, in that order.
+    spared
+        Members that independent evidence keeps in service; none under the policy ``none``.
+
+    Raises
+    ------
+    InvalidInput
+        A root or a spared key is not a member (witness: it).
+    """
+
+    case: int
+    members: tuple[Member, ...]
+    roots: tuple[Key, ...]
+    support: tuple[SupportArc, ...]
+    spared: tuple[Key, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = {member.key for member in self.members}
+        for key in (*self.roots, *self.spared):
+            if key not in known:
+                raise InvalidInput(f"{key} is not a member of the cascade", witness=key)
+
+    @property
+    def withdrawn(self) -> tuple[Member, ...]:
+        """W: the members without the spared ones."""
+        spared = set(self.spared)
+        return tuple(member for member in self.members if member.key not in spared)
+
+    @property
+    def open(self) -> tuple[Member, ...]:
+        """The descendants D(F) that are still withdrawn: what can be repaired."""
+        settled = {*self.roots, *self.spared}
+        return tuple(
+            member for member in self.members if member.state is State.WITHDRAWN and member.key not in settled
+        )
+
+    @staticmethod
+    def retained(arc: SupportArc) -> bool:
+        """Whether the arc's parent is in Ret(e) today.
+
+        It is served: outside the cascade and withdrawn by no other case, a fresh replacement of a root, or a
+        member that was published or released before.
+        """
+        return arc.parent_served
+
+
+def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Cascade:
+    """The cascade of `case` as the store has it now; O(members + arcs).
+
+    Raises
+    ------
+    UnknownId
+        There is no such case.
+    """
+    members = sorted(store.members(case), key=lambda member: member.key)
+    arcs = {
+        (arc.child, arc.parent): arc
+        for arc in store.support([member.key for member in members])
+        if arc.relation in PROPAGATING
+    }
+    return Cascade(
+        case=case,
+        members=tuple(members),
+        roots=tuple(member.key for member in members if member.root),
+        support=tuple(arcs[ends] for ends in sorted(arcs)),
+        spared=tuple(sorted(spared)),
+    )

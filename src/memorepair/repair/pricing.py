@@ -1,0 +1,217 @@
+"""Pricing: what a repaired artifact is worth and what its repair costs, without anybody having to say so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.errors import InvalidInput
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import Key, Recipe
+from memorepair.memory.exchange import Member
+from memorepair.repair.candidates import Candidates
+from memorepair.repair.modes import Mode
+
+DEFAULT_TRADEOFF = 0.3
+"""lambda on the normalised scale: a repair of median cost must bring 0.3 of the median value."""
+
+CHARACTERS_PER_TOKEN = 4
+RECOMPUTE_SHARE = 0.1
+"""Cost of running a function over a text, in parts of having a model read and write it."""
+
+HALF_LIFE_DAYS = 30.0
+LEAST_RECENCY = 0.1
+"""What was not used for ever is still worth this share of what is used today."""
+
+_SHARE_OF_MODE: Mapping[Mode, float] = MappingProxyType(
+    {Mode.RECOMPUTE: RECOMPUTE_SHARE, Mode.REGEN: 1.0, Mode.REMOVE: 0.0}
+)
+_NO_RECIPE = Recipe()
+_DAY = 86_400 * 10**9
+_WORTH_OF_KIND: Mapping[Kind, float] = MappingProxyType(
+    {Kind.RECORD: 1.0, Kind.CACHE: 1.0, Kind.SUMMARY: 2.0, Kind.SKILL: 4.0}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """What a pricing callable is shown of a candidate.
+
+    Attributes
+    ----------
+    member
+        The withdrawn artifact: kind, size, uses, dependents.
+    mode, operator
+        mu_i and pi_i (``name@version``, None where there is no successor).
+    input_size
+        Characters of what the operator will read; estimated where an input is not part of the cascade.
+    price
+        What it would be without the callable: the recipe's override, else the default.
+    """
+
+    member: Member
+    mode: Mode
+    operator: str | None
+    input_size: float
+    price: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pricing:
+    """The price list: w_i from use, c_i in tokens.
+
+    Value: worth of the kind x (1 + ln(1 + uses)) x (1 + ln(1 + live dependents)) x recency, where recency
+    halves every `half_life_days` since the last use, counted from the latest use in the cascade so that a
+    plan does not depend on when it is made.
+
+    Cost: the operator's own running estimate per character of input where the store has one; else the tokens
+    read and written, a character a quarter of a token, and a tenth of that for a recomputation. Nothing for
+    REMOVE.
+
+    A recipe's `value` or `cost` overrides the default, `per_operator` overrides the cost of one execution, a
+    callable has the last word.
+
+    Attributes
+    ----------
+    value, cost
+        ``Quote -> float``, finite and at least 0.
+    per_operator
+        Cost of one execution by ``name@version`` or bare name.
+    half_life_days
+        More than 0.
+    unit
+        Of all costs here, and of the operators' own measurements.
+    """
+
+    value: Callable[[Quote], float] | None = None
+    cost: Callable[[Quote], float] | None = None
+    per_operator: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    half_life_days: float = HALF_LIFE_DAYS
+    unit: str = "tokens"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.half_life_days) and self.half_life_days > 0):
+            raise InvalidInput("the half life is a positive number of days", witness=self.half_life_days)
+        for operator, cost in self.per_operator.items():
+            if not (math.isfinite(cost) and cost >= 0):
+                raise InvalidInput(f"operator {operator} costs {cost}, not finite and >= 0", witness=operator)
+
+    def prices(
+        self,
+        members: Sequence[Member],
+        modes: Sequence[Mode],
+        operators: Sequence[str | None],
+        *,
+        input_sizes: npt.NDArray[np.float64],
+        recipes: Mapping[Key, Recipe],
+        estimates: Mapping[str, float],
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Value and cost of k candidates.
+
+        Parameters
+        ----------
+        input_sizes : (k,) float64
+            Characters that each operator will read.
+        recipes
+            Where overrides are found; a key may be absent.
+        estimates
+            Mean cost per character of input, by ``name@version``, of the operators that have run before.
+
+        Returns
+        -------
+        value, cost : (k,) float64
+            Finite and at least 0.
+
+        Raises
+        ------
+        InvalidInput
+            An override, an estimate or a callable gives NaN, an infinity or less than 0 (witness: the
+            artifact).
+        """
+        value = self._default_values(members)
+        cost = self._default_costs(members, modes, input_sizes)
+        for place, (member, mode, operator) in enumerate(zip(members, modes, operators, strict=True)):
+            recipe = recipes.get(member.key, _NO_RECIPE)
+            quote = Quote(
+                member=member,
+                mode=mode,
+                operator=operator,
+                input_size=float(input_sizes[place]),
+                price=float(value[place]) if recipe.value is None else recipe.value,
+            )
+            value[place] = quote.price if self.value is None else self.value(quote)
+            if mode is not Mode.REMOVE:
+                known = (
+                    recipe.cost,
+                    self._listed(operator),
+                    _estimated(estimates, operator, quote.input_size),
+                )
+                price = next((price for price in known if price is not None), float(cost[place]))
+                cost[place] = price if self.cost is None else self.cost(replace(quote, price=price))
+        for name, prices in (("value", value), ("cost", cost)):
+            bad = np.flatnonzero(~(np.isfinite(prices) & (prices >= 0)))
+            if len(bad):
+                key = members[int(bad[0])].key
+                raise InvalidInput(
+                    f"the {name} of {key} is {prices[bad[0]]}, not finite and >= 0", witness=key
+                )
+        return value, cost
+
+    def _listed(self, operator: str | None) -> float | None:
+        if operator is None:
+            return None
+        return self.per_operator.get(operator, self.per_operator.get(operator.partition("@")[0]))
+
+    def _default_values(self, members: Sequence[Member]) -> npt.NDArray[np.float64]:
+        worth = np.array([_WORTH_OF_KIND.get(member.kind, 1.0) for member in members], np.float64)
+        uses = np.array([member.uses for member in members], np.float64)
+        dependents = np.array([member.dependents for member in members], np.float64)
+        last = np.array(
+            [max(member.updated_at, member.last_accessed_at or 0) for member in members], np.int64
+        )
+        age = (last.max(initial=0) - last) / _DAY
+        value: npt.NDArray[np.float64] = worth * (1 + np.log1p(uses)) * (1 + np.log1p(dependents))
+        return value * np.maximum(np.exp2(-age / self.half_life_days), LEAST_RECENCY)
+
+    @staticmethod
+    def _default_costs(
+        members: Sequence[Member], modes: Sequence[Mode], input_sizes: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]:
+        written = np.array([member.size for member in members], np.float64)
+        share = np.array([_SHARE_OF_MODE[mode] for mode in modes], np.float64)
+        return share * (input_sizes + written) / CHARACTERS_PER_TOKEN
+
+
+def _estimated(estimates: Mapping[str, float], operator: str | None, size: float) -> float | None:
+    rate = None if operator is None else estimates.get(operator)
+    return None if rate is None else rate * size
+
+
+def normalised(candidates: Candidates) -> Candidates:
+    """The candidates with w and c in their medians, so that a tradeoff means the same in every event.
+
+    Each is divided by the median of its positive entries among executable candidates: entries that are 0 say
+    nothing of the scale, and where there is no positive entry all stay as they are.
+
+    Notes
+    -----
+    O(k).
+    """
+    return replace(
+        candidates,
+        value=_in_medians(candidates.value, candidates.executable),
+        cost=_in_medians(candidates.cost, candidates.executable),
+        unit="medians",
+    )
+
+
+def _in_medians(
+    prices: npt.NDArray[np.float64], executable: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.float64]:
+    positive = prices[executable & (prices > 0)]
+    return prices / np.median(positive) if len(positive) else prices
