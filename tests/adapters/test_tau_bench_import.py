@@ -111,7 +111,7 @@ def test_a_read_after_a_write_stands_on_the_write(tmp_path: Path) -> None:
     assert arcs["run-0-0/call-6"] == ["run-0-0/call-4/users/u_1"]
 
 
-def test_a_result_that_its_tool_does_not_make_is_reported_with_the_reason_and_observed(
+def test_a_result_that_its_tool_does_not_make_is_reported_and_observed(
     tmp_path: Path,
 ) -> None:
     steps = [_told("get_user_details", {"user_id": "u_1"}, "something else")]
@@ -199,7 +199,14 @@ def _break_line(text: str) -> Callable[[Path], None]:
 
 
 def _replace(name: str, text: str) -> Callable[[Path], None]:
-    return lambda folder: (folder / name).write_text(text, encoding="utf-8") and None
+    def spoil(folder: Path) -> None:
+        (folder / name).write_text(text, encoding="utf-8")
+
+    return spoil
+
+
+def _line(tool: str, arguments: Row, result: str) -> str:
+    return RUN % ", ".join(map(json.dumps, _told(tool, arguments, result)))
 
 
 RUN = '{"task_id": 1, "trial": 0, "traj": [%s]}'
@@ -216,7 +223,7 @@ RUN = '{"task_id": 1, "trial": 0, "traj": [%s]}'
         (_replace("airline_users.json", '{"u_1": {}}'), "u_1.address"),
         (_replace("airline_users.json", '{"u_1": NaN}'), "airline_users.json"),
         (_replace("airline_users.json", "[" * 100_000), "airline_users.json"),
-        (_replace("airline_users.json", '{"\\u0007": {"address": {}, "payment_methods": {}, "reservations": []}}'), "\x07"),
+        (_replace("airline_users.json", json.dumps({"\x07": _user()})), "\x07"),
         (_replace("airline_flights.json", '{"HAT1": {"flight_number": "HAT2"}}'), "HAT1.flight_number"),
         (_break_line("{"), "gpt-4o-airline.jsonl:2"),
         (_break_line("3"), "gpt-4o-airline.jsonl:2"),
@@ -227,10 +234,9 @@ RUN = '{"task_id": 1, "trial": 0, "traj": [%s]}'
         (_break_line(RUN % '{"role": "user", "content": "\\ud800"}'), "traj[0].content"),
         (_break_line(RUN % json.dumps(_told("think", {}, "")[0])), "traj[0]"),
         (_break_line(RUN % '{"role": "assistant", "content": null, "tool_calls": []}'), "traj[0].tool_calls"),
-        (_break_line(RUN % ", ".join(map(json.dumps, _told("erase_all", {}, "")))), "erase_all"),
-        (_break_line(RUN % ", ".join(map(json.dumps, _told("get_user_details", {}, "")))), "user_id"),
-        (_break_line(RUN % ", ".join(map(json.dumps, _told("book_reservation", {"user_id": "u_1", "flights": []}, "ok")))),
-         "book_reservation"),
+        (_break_line(_line("erase_all", {}, "")), "erase_all"),
+        (_break_line(_line("get_user_details", {}, "")), "user_id"),
+        (_break_line(_line("book_reservation", {"user_id": "u_1", "flights": []}, "ok")), "book_reservation"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_typed_error_that_names_the_place(

@@ -86,7 +86,8 @@ def test_exactly_the_calls_that_upstream_marks_change_the_database(
 
 def _book(method: Row) -> tuple[Database, ToolCall]:
     user: Row = {"address": {}, "payment_methods": {"p_1": method}, "reservations": []}
-    booked = '{"reservation_id": "HATHAT", "user_id": "u", "payment_history": [{"payment_id": "p_1", "amount": 30}]}'
+    paid = '[{"payment_id": "p_1", "amount": 30}]'
+    booked = f'{{"reservation_id": "HATHAT", "user_id": "u", "payment_history": {paid}}}'
     call = ToolCall(message=2, tool="book_reservation", arguments={"user_id": "u"}, result=booked)
     return Database(users={"u": user}, reservations={}, flights={}), call
 
