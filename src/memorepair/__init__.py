@@ -1,4 +1,4 @@
-"""MemoRepair: withdraw what a wrong source has tainted, choose repairs exactly, republish what is validated."""
+"""MemoRepair: withdraw what a wrong source has tainted, choose repairs exactly, republish what holds."""
 
 from __future__ import annotations
 

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array, issparse
 
 from memorepair.errors import InvalidInput, InvalidInstance
-from memorepair.graphs.convert import from_sparse
+from memorepair.graphs.convert import Sparse, from_sparse
 from memorepair.graphs.digraph import Digraph, Int64, Mask
 from memorepair.integers import Number
 from memorepair.problems import SelectionInstance
 
 if TYPE_CHECKING:
     import networkx as nx
-    from scipy.sparse import sparray, spmatrix
 
-    Requires = Digraph | npt.NDArray[np.integer] | Iterable[tuple[Hashable, Hashable]] | sparray | spmatrix
-else:
-    Requires = object
+Requires: TypeAlias = Digraph | Sparse | npt.NDArray[np.integer] | Iterable[tuple[Hashable, Hashable]]
 
 _MISSING = object()
 
@@ -53,13 +51,15 @@ def from_arrays(
 
 
 def from_records(records: Sequence[object], tradeoff: Number) -> SelectionInstance:
-    """An instance from candidate records: mappings or objects with id and value, and, unless left out, cost, requires
-    (ids), executable, required.
+    """An instance from candidate records, mappings or objects.
+
+    A record has id and value and, unless left out, cost, requires (ids), executable, required.
 
     Raises
     ------
     InvalidInstance
-        A record lacks id or value, or a field is not what it should be (witness: the id, or the record's position).
+        A record lacks id or value, or a field is not what it should be (witness: the id, or the record's
+        position).
     """
     ids: list[Hashable] = []
     columns: dict[str, list[object]] = {"value": [], "cost": [], "executable": [], "required": []}
@@ -98,11 +98,14 @@ def from_records(records: Sequence[object], tradeoff: Number) -> SelectionInstan
 
 
 def from_graph(graph: nx.DiGraph, tradeoff: Number) -> SelectionInstance:
-    """An instance from a networkx DiGraph: node attributes value, cost, executable, required; i -> j: i requires j."""
+    """An instance from a networkx DiGraph with these node attributes; i -> j reads "i requires j"."""
     if not graph.is_directed():
-        raise InvalidInput("the graph must be directed: i -> j reads 'i requires j'", witness=type(graph).__name__)
+        raise InvalidInput(
+            "the graph must be directed: i -> j reads 'i requires j'", witness=type(graph).__name__
+        )
     return from_records(
-        [{**data, "id": id, "requires": list(graph.successors(id))} for id, data in graph.nodes(data=True)], tradeoff
+        [{**data, "id": id, "requires": list(graph.successors(id))} for id, data in graph.nodes(data=True)],
+        tradeoff,
     )
 
 
@@ -135,22 +138,24 @@ def _places(names: tuple[Hashable, ...] | None, k: int) -> Places:
 def _digraph(requires: Requires | None, k: int, names: tuple[Hashable, ...] | None, place: Places) -> Digraph:
     if requires is None:
         return Digraph.from_arcs(k, (), ())
-    if isinstance(requires, Digraph):
-        digraph = requires
-    elif hasattr(requires, "tocoo"):
-        digraph = from_sparse(requires)
-    elif isinstance(requires, np.ndarray) or (names is None and isinstance(requires, (list, tuple))):
-        pairs = np.asarray(requires) if len(requires) else np.zeros((0, 2), np.int64)
+    if isinstance(requires, Digraph) or issparse(requires):
+        digraph = requires if isinstance(requires, Digraph) else from_sparse(coo_array(requires))
+        if digraph.n != k:
+            raise InvalidInstance(f"requires has {digraph.n} nodes for {k} candidates", witness=digraph.n)
+        return digraph
+    if isinstance(requires, np.ndarray) or (names is None and isinstance(requires, (list, tuple))):
+        try:
+            pairs = np.asarray(requires) if len(requires) else np.zeros((0, 2), np.int64)
+        except ValueError:
+            raise InvalidInstance(
+                "requires must be pairs (i, j), all of two", witness=len(requires)
+            ) from None
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-            raise InvalidInstance("requires must be pairs (i, j) of positions", witness=(str(pairs.dtype), pairs.shape))
+            raise InvalidInstance(
+                "requires must be pairs (i, j) of positions", witness=(str(pairs.dtype), pairs.shape)
+            )
         return _from_pairs(pairs.astype(np.int64), k)
-    elif isinstance(requires, Iterable) and not isinstance(requires, (str, Mapping)):
-        return _named_digraph(requires, k, place)
-    else:
-        raise InvalidInstance("requires must be pairs, an array, a Digraph or a sparse matrix", witness=type(requires).__name__)
-    if digraph.n != k:
-        raise InvalidInstance(f"requires has {digraph.n} nodes for {k} candidates", witness=digraph.n)
-    return digraph
+    return _named_digraph(cast("Iterable[tuple[Hashable, Hashable]]", requires), k, place)
 
 
 def _from_pairs(pairs: Int64, k: int) -> Digraph:
@@ -162,12 +167,19 @@ def _from_pairs(pairs: Int64, k: int) -> Digraph:
 
 def _named_digraph(pairs: Iterable[tuple[Hashable, Hashable]], k: int, place: Places) -> Digraph:
     arcs: list[tuple[int, int]] = []
+    if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable):
+        kind = type(pairs).__name__
+        raise InvalidInstance(
+            f"requires must be pairs, an array, a Digraph or sparse, not {kind}", witness=kind
+        )
     for pair in pairs:
         try:
             tail, head = pair
             arcs.append((place(tail), place(head)))
         except KeyError as error:
-            raise InvalidInstance(f"{pair[0]!r} requires {pair[1]!r}, but no candidate is {error.args[0]!r}", witness=pair) from None
+            raise InvalidInstance(
+                f"{pair[0]!r} requires {pair[1]!r}, but no candidate is {error.args[0]!r}", witness=pair
+            ) from None
         except (TypeError, ValueError):
             raise InvalidInstance(f"requires must hold pairs of ids, not {pair!r}", witness=pair) from None
     return _from_pairs(np.array(arcs, np.int64).reshape(-1, 2), k)
@@ -192,7 +204,9 @@ def _named_flags(values: list[object], name: str, names: tuple[Hashable, ...]) -
 def _required(required: npt.ArrayLike | Iterable[Hashable], k: int, place: Places) -> Mask:
     if isinstance(required, (str, bytes)) or not isinstance(required, Iterable):
         raise InvalidInstance("required must be ids or a mask", witness=required)
-    entries: list[Hashable] = required.tolist() if isinstance(required, np.ndarray) else list(required)
+    entries = (
+        required.tolist() if isinstance(required, np.ndarray) else list(cast("Iterable[Hashable]", required))
+    )
     if len(entries) == k and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
         return np.array(entries, np.bool_)
     mask = np.zeros(k, np.bool_)

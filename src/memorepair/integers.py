@@ -6,28 +6,31 @@ A float stands for the shortest decimal that reads back as it, so a tradeoff of 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from memorepair.errors import InvalidInstance
-from memorepair.graphs.digraph import Int64
+from memorepair.graphs.digraph import Int64, read_only
 
 Number = int | float | Fraction | Decimal
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.object_]
 
 TOTAL_LIMIT = 2**62
-"""The absolute profits of an instance add up to less, so that no sum or difference of two sums wraps int64."""
+"""An instance's absolute profits add up to less: no sum, no difference of two sums wraps int64."""
 
 BIGNUM_NODES = 20_000
-"""Up to this many floats are read digit by digit; beyond it, only what the vectorised reading proves is exact."""
+"""Up to this many floats are read digit by digit; of more, only the vectorised reading is exact."""
 
 _DIGITS = 15
 _SAMPLE = 1_000
+_DECIMAL_EXPONENT = 5_000  # a dozen bytes such as 1e999999999 must not become a gigabyte
 _DENOMINATOR_BITS = 2**16
+_FLOAT_SUM_DIGITS = 700  # shortest decimals of floats lie on a grid of 10^-341 and below 10^309
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +52,7 @@ class Profits:
     loss: Fraction
 
 
-def fraction(number: Number) -> Fraction:
+def fraction(number: object) -> Fraction:
     """The rational that `number` stands for.
 
     Raises
@@ -58,11 +61,13 @@ def fraction(number: Number) -> Fraction:
         Not a finite number (witness: it).
     """
     if isinstance(number, np.generic):
-        number = number.item() if not isinstance(number, np.floating) else float(str(number))
+        number = float(str(number)) if isinstance(number, np.floating) else number.item()
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal)):
         raise InvalidInstance(f"{number!r} is not a number", witness=number)
     if isinstance(number, (float, Decimal)) and not math.isfinite(number):
         raise InvalidInstance(f"{number} is not finite", witness=number)
+    if isinstance(number, Decimal) and number and abs(int(number.as_tuple().exponent)) > _DECIMAL_EXPONENT:
+        raise InvalidInstance(f"{number} has an exponent beyond {_DECIMAL_EXPONENT}", witness=number)
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
@@ -74,77 +79,82 @@ def numbers(values: npt.ArrayLike, name: str) -> Numbers:
     InvalidInstance
         Not one-dimensional, or an entry is not a finite number (witness: its position).
     """
-    if isinstance(values, np.ndarray):
-        array = values
-    elif isinstance(values, (list, tuple)):
-        array = _array(values, name)
+    if isinstance(values, (list, tuple)):
+        array = _homogeneous(values)
+        if array is None:
+            return _frozen(_exact_objects(values, name))
     else:
         array = np.asarray(values)
     if array.ndim != 1:
         raise InvalidInstance(f"{name} must be one-dimensional", witness=array.shape)
-    result: Numbers
     if array.dtype.kind in "iu" and array.dtype != np.uint64:
-        result = array.astype(np.int64)
-    elif array.dtype.kind == "f" and array.dtype.itemsize <= np.dtype(np.float64).itemsize:
-        narrow = array.dtype != np.float64  # a float32 stands for its own shortest decimal, not for its digits
-        result = array.astype(np.str_).astype(np.float64) if narrow else array.astype(np.float64)
-        if not np.isfinite(result).all():
-            place = int(np.flatnonzero(~np.isfinite(result))[0])
-            raise InvalidInstance(f"{name} {result[place]} is not finite", witness=place)
-    elif array.dtype == np.uint64 or array.dtype == np.object_ or array.size == 0:
-        result = _exact_objects(array, name)
-    else:
-        raise InvalidInstance(f"{name} must be numbers, not {array.dtype}", witness=0)
-    result.setflags(write=False)
-    return result
+        return _frozen(array.astype(np.int64))
+    if array.dtype.kind == "f" and array.dtype.itemsize <= np.dtype(np.float64).itemsize:
+        narrow = (
+            array.dtype != np.float64
+        )  # a float32 stands for its own shortest decimal, not for its digits
+        floats = array.astype(np.str_).astype(np.float64) if narrow else array.astype(np.float64)
+        if not np.isfinite(floats).all():
+            place = int(np.flatnonzero(~np.isfinite(floats))[0])
+            raise InvalidInstance(f"{name} {floats[place]} is not finite", witness=place)
+        return _frozen(floats)
+    if array.dtype in (np.uint64, np.object_):
+        return _frozen(_exact_objects(array.tolist(), name))
+    raise InvalidInstance(f"{name} must be numbers, not {array.dtype}", witness=0)
 
 
-def _array(values: list[object] | tuple[object, ...], name: str) -> npt.NDArray[np.generic]:
-    # numpy reads a list that mixes floats and integers beyond 2^53 as floats and drops digits; objects keep them.
-    kinds = set(map(type, values))
-    if bool not in kinds and all(issubclass(kind, (int, float, np.integer)) for kind in kinds):
-        whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
-        try:
-            array = np.array(values, np.int64 if whole else np.float64)
-        except OverflowError:
-            pass
-        else:
-            if whole or len(kinds) == 1 or array.size == 0 or np.abs(array).max() < 2.0**53:
-                return array
-    array = np.empty(len(values), np.object_)
-    array[:] = values
+def _frozen(array: Numbers) -> Numbers:
+    read_only(array)
     return array
 
 
-def _exact_objects(array: npt.NDArray[np.generic], name: str) -> Numbers:
-    exact = np.empty(len(array), np.object_)
-    for place, entry in enumerate(array.tolist()):
+def _homogeneous(values: list[object] | tuple[object, ...]) -> Numbers | None:
+    # numpy reads a list that mixes floats with integers beyond 2^53 as floats and drops digits.
+    kinds = set(map(type, values))
+    if bool in kinds or not all(issubclass(kind, (int, float, np.integer)) for kind in kinds):
+        return None
+    if all(issubclass(kind, (int, np.integer)) for kind in kinds):
         try:
-            exact[place] = fraction(entry)
+            return np.array(values, np.int64)
+        except OverflowError:
+            return None
+    try:
+        floats = np.array(values, np.float64)
+    except OverflowError:
+        return None
+    return floats if len(kinds) == 1 or not np.abs(floats).max() >= 2.0**53 else None
+
+
+def _exact_objects(entries: Iterable[object], name: str) -> npt.NDArray[np.object_]:
+    exact: list[Fraction] = []
+    for place, entry in enumerate(entries):
+        try:
+            exact.append(fraction(entry))
         except InvalidInstance as error:
             raise InvalidInstance(f"{name}: {error}", witness=place) from None
-    return exact
+    return np.array([None, *exact], np.object_)[1:].copy()  # None: numpy must not look inside
 
 
 def total(values: Numbers) -> Fraction:
-    """Sum of `values`: exact, except that more than `BIGNUM_NODES` floats of 16 or 17 digits add up to within an ulp."""
+    """Sum of `values`, exact; of more than `BIGNUM_NODES` floats of 16 or 17 digits, the nearest float."""
     decimals = _decimals(values)
     if decimals is not None:
         integers, digits = decimals
         return Fraction(exact_total(integers), 10**digits)
-    if values.dtype == np.float64 and len(values) > BIGNUM_NODES:
-        return Fraction(math.fsum(values.tolist()))
-    common = _common_denominator(values)
-    if common is None:
+    if values.dtype == np.object_:
         return sum(values.tolist(), Fraction(0))
-    return Fraction(sum(common[0]), common[1])
+    if len(values) > BIGNUM_NODES:
+        return Fraction(math.fsum(values.tolist()))
+    with localcontext(prec=_FLOAT_SUM_DIGITS):
+        return Fraction(sum((Decimal(repr(x)) for x in values.tolist()), Decimal(0)))
 
 
 def exact_total(integers: npt.NDArray[np.int64] | npt.NDArray[np.object_]) -> int:
     """Sum of integers as a Python integer, never wrapped; fewer than 2^31 of them."""
     if integers.dtype == np.object_:
         return sum(integers.tolist())
-    # n = (n >> 32) * 2^32 + (n & (2^32 - 1)) for negative n too; both halves lie within 2^32, fewer than 2^31 of each.
+    # n = (n >> 32) * 2^32 + (n & (2^32 - 1)) for negative n too; both halves lie within 2^32, fewer than 2^31
+    # of each.
     return (int((integers >> 32).sum()) << 32) + int((integers & 0xFFFFFFFF).sum())
 
 
@@ -158,11 +168,9 @@ def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
     tradeoff
         The price lambda.
 
-    Notes
-    -----
-    Exact whenever the exact integers fit 2^62, for ints, Fractions, Decimals, floats of up to 15 digits of any
-    number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of two that uses
-    60 or more bits, with the loss bounded.
+    Notes ----- Exact whenever the exact integers fit 2^62, for ints, Fractions, Decimals, floats of up to 15
+    digits of any number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of
+    two that uses 60 or more bits, with the loss bounded.
     """
     price = fraction(tradeoff)
     if price == 0 or not np.any(cost != 0):
@@ -170,16 +178,28 @@ def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
     exact = _vectorised(value, cost, price)
     if exact is not None:
         return exact
-    if len(value) <= BIGNUM_NODES or np.object_ in (value.dtype, cost.dtype):
+    objects = np.object_ in (value.dtype, cost.dtype)
+    if objects or (len(value) <= BIGNUM_NODES and _may_fit(value, cost, price)):
         exact = _bignum(value, cost, price)
         if exact is not None:
             return exact
-    rounded = _rounded(value, cost, price)
+    rounded = _rounded(value, cost, price) or _bignum(value, cost, price)
     if rounded is None:
-        rounded = _bignum(value, cost, price)
-    if rounded is None:
-        raise InvalidInstance("value or cost beyond the range of a float, with denominators too varied", witness=0)
+        raise InvalidInstance("numbers beyond the range of a float, with denominators too varied", witness=0)
     return rounded
+
+
+def _may_fit(value: Numbers, cost: Numbers, price: Fraction) -> bool:
+    """Whether exact integers are not ruled out by a sample of the nodes."""
+    # The common unit of all profits divides that of the sample: if the floats' total in the sample's unit is
+    # far above 2^62, so is the total in the common unit.
+    few = slice(_SAMPLE // 10)
+    sample = _bignum(value[few], cost[few], price)
+    if sample is None or sample.loss or price >= 10**308:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        magnitude = float(np.abs(value.astype(np.float64) - float(price) * cost.astype(np.float64)).sum())
+    return not magnitude > 2 * TOTAL_LIMIT / sample.scale
 
 
 def _decimals(values: Numbers) -> tuple[Int64, int] | None:
@@ -194,9 +214,10 @@ def _decimals(values: Numbers) -> tuple[Int64, int] | None:
         power = 10.0**digits
         if largest * power >= 10.0**_DIGITS:
             return None
-        # Let N = rint(x 10^d), |N| < 10^15 < 2^53, d <= 22: N and 10^d are floats, so N / 10^d is the float nearest
-        # to the decimal N 10^-d. If it is x, that decimal reads back as x. It has at most 15 digits, different
-        # decimals of at most 15 digits are different floats, so the shortest that reads back as x is this one.
+        # Let N = rint(x 10^d), |N| < 10^15 < 2^53, d <= 22: N and 10^d are floats, so N / 10^d is the float
+        # nearest to the decimal N 10^-d. If it is x, that decimal reads back as x. It has at most 15 digits,
+        # different decimals of at most 15 digits are different floats, so the shortest that reads back as x
+        # is this one.
         for part in (floats[:_SAMPLE], floats):
             integers = np.rint(part * power)
             if not np.array_equal(integers / power, part):
@@ -230,7 +251,7 @@ def _times(integers: Int64, factor: int) -> Int64:
 
 
 def _bignum(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
-    """Profits through Python integers: exact where they fit, else each rounded once; None if no common scale."""
+    """Profits through Python integers: exact where they fit, else each rounded once."""
     values, costs = _common_denominator(value), _common_denominator(cost)
     if values is None or costs is None:
         return None
@@ -248,8 +269,8 @@ def _bignum(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
             scale=Fraction(scale, common),
             loss=Fraction(0),
         )
-    # magnitude < 2^b and scale >= 2^(s - 1) for their bit lengths b, s, so with unit 2^(60 - b + s) the total is
-    # below 2^61; rounding adds at most half a unit a node, together less than 2^30.
+    # magnitude < 2^b and scale >= 2^(s - 1) for their bit lengths b, s, so with unit 2^(60 - b + s) the total
+    # is below 2^61; rounding adds at most half a unit a node, together less than 2^30.
     unit = Fraction(2) ** (60 - magnitude.bit_length() + scale.bit_length())
     top, bottom = unit.numerator, unit.denominator * scale
     rounded = np.array([(2 * p * top + bottom) // (2 * bottom) for p in profit], np.int64)
@@ -283,12 +304,13 @@ def _rounded(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
     if not math.isfinite(magnitude):
         return None
     exponent = 61 - math.frexp(float(np.abs(profit).sum()))[1]
-    # The sum is below 2^(61 - exponent) up to a relative 2^-20; scaled by 2^exponent the total stays below 2^62, half
-    # a unit of rounding a node included (together less than 2^30).
+    # The sum is below 2^(61 - exponent) up to a relative 2^-20; scaled by 2^exponent the total stays below
+    # 2^62, half a unit of rounding a node included (together less than 2^30).
     #
-    # With u = 2^-53: reading w and c, the price, the product and the difference err by at most u each, relative to
-    # |w| or |price c| (the difference to their sum), so by less than 5u (|w| + |price c|) a node to first order; 8u
-    # covers the higher orders and the rounding of `magnitude` itself. A subnormal product errs by 2^-1075 more.
+    # With u = 2^-53: reading w and c, the price, the product and the difference err by at most u each,
+    # relative to |w| or |price c| (the difference to their sum), so by less than 5u (|w| + |price c|) a node
+    # to first order; 8u covers the higher orders and the rounding of `magnitude` itself. A subnormal product
+    # errs by 2^-1075 more.
     unit = Fraction(2) ** exponent
     rounding = Fraction(len(w)) / (2 * unit) + len(w) * Fraction(1, 2**1074)
     return Profits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -37,13 +37,14 @@ Figure = int | float | Fraction
 class SelectionInstance:
     """Candidates to choose from, k of them, with their prerequisites.
 
-        max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i in R
+        max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i
+        in R
 
     Attributes
     ----------
     value, cost : (k,) int64, float64 or object
-        w_i, finite, of any sign; c_i, finite, at least 0. Ints, floats, Fractions, Decimals; a float stands for the
-        shortest decimal that reads back as it.
+        w_i, finite, of any sign; c_i, finite, at least 0. Ints, floats, Fractions, Decimals; a float stands
+        for the shortest decimal that reads back as it.
     requires : Digraph
         k nodes; an arc i -> j reads "i requires j" (j in P_i). Cycles are legal: all of a cycle or nothing.
     executable : (k,) bool
@@ -78,10 +79,14 @@ class SelectionInstance:
                 array = numbers(getattr(self, name), name)
             except InvalidInstance as error:
                 if isinstance(error.witness, int) and error.witness < k:
-                    raise InvalidInstance(f"{error} at {self.id_of(error.witness)!r}", witness=self.id_of(error.witness)) from None
+                    raise InvalidInstance(
+                        f"{error} at {self.id_of(error.witness)!r}", witness=self.id_of(error.witness)
+                    ) from None
                 raise
             if len(array) != k:
-                raise InvalidInstance(f"{len(array)} entries of {name} for {k} candidates", witness=array.shape)
+                raise InvalidInstance(
+                    f"{len(array)} entries of {name} for {k} candidates", witness=array.shape
+                )
             object.__setattr__(self, name, array)
         negative = np.flatnonzero(self.cost < 0)
         if len(negative):
@@ -125,11 +130,12 @@ class SelectionInstance:
         UnknownId
             No candidate has this id.
         """
-        places: Sequence[Hashable] = range(self.k) if self.ids is None else self.ids
-        try:
-            return places.index(id)
-        except ValueError:
-            raise UnknownId(f"no candidate has the id {id!r}", witness=id) from None
+        if self.ids is None:
+            if isinstance(id, int) and 0 <= id < self.k:
+                return id
+        elif id in self.ids:
+            return self.ids.index(id)
+        raise UnknownId(f"no candidate has the id {id!r}", witness=id)
 
     def named(self, positions: Iterable[int]) -> tuple[Hashable, ...]:
         """Names of the candidates at `positions`, in order."""
@@ -138,7 +144,7 @@ class SelectionInstance:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Certificate:
-    """The dual pi of a closure: what each prerequisite arc carries from a candidate's profit to what it requires.
+    """The dual pi of a closure: what each arc carries from a candidate's profit to what it requires.
 
     Attributes
     ----------
@@ -154,7 +160,9 @@ class Certificate:
     def __post_init__(self) -> None:
         for name, array, dtype in (("arcs", self.arcs, np.int32), ("amounts", self.amounts, np.int64)):
             if array.dtype != dtype or array.shape != (len(self.arcs),):
-                raise InvalidInput(f"{name} must be {dtype.__name__} of shape (t,)", witness=(str(array.dtype), array.shape))
+                raise InvalidInput(
+                    f"{name} must be {dtype.__name__} of shape (t,)", witness=(str(array.dtype), array.shape)
+                )
         if len(self.arcs) and (self.arcs[0] < 0 or np.any(np.diff(self.arcs) <= 0)):
             raise InvalidInput("arcs must ascend from 0 without repetition", witness=int(self.arcs.min()))
         if len(self.amounts) and self.amounts.min() <= 0:
@@ -270,12 +278,13 @@ class Report:
     Attributes
     ----------
     barred_by : (k,) int32
-        Position of the nearest non-executable candidate that each requires, itself counted; -1 where not barred.
+        Position of the nearest non-executable candidate that each requires, itself counted; -1 where not
+        barred.
     forced
         Number of candidates fixed because they are required, directly or not.
     loss
-        No set's objective differs from its integer objective by more, in original units; 0 when arithmetic was
-        exact. Status, bound and gap hold for the integer objective.
+        No set's objective differs from its integer objective by more, in original units; 0 when arithmetic
+        was exact. Status, bound and gap hold for the integer objective.
     infeasible
         Empty, or ids along which a required candidate (first) requires a non-executable one (last).
     """
@@ -304,7 +313,8 @@ class Selection:
     solver
         Name of the solver that found it.
     ties
-        Which of several optima it is: "fewest" the smallest, "most" the largest; None from a solver without tie rule.
+        Which of several optima it is: "fewest" the smallest, "most" the largest; None from a solver without
+        tie rule.
     report
         Barred candidates with their witness, rounding loss, the path that makes it infeasible.
     answer
@@ -328,23 +338,36 @@ class Selection:
 
     @classmethod
     def proved(
-        cls, instance: SelectionInstance, closure: Closure, *, barred_by: Index, solver: str, ties: Ties | None
+        cls,
+        instance: SelectionInstance,
+        closure: Closure,
+        *,
+        barred_by: Index,
+        solver: str,
+        ties: Ties | None,
     ) -> Selection:
         """The selection that `closure`, on the nodes and arcs of `instance`, proves by its certificate.
 
         Raises
         ------
         ProofFailed
-            Not closed, something barred in or required left out, or another optimum than `ties` promises (witness: the
-            arc or node).
+            Not closed, something barred in or required left out, or another optimum than `ties` promises
+            (witness: the arc or node).
         """
         mask, certificate = closure.mask, closure.certificate or Certificate.zero()
         if mask.shape != (instance.k,) or mask.dtype != np.bool_:
             raise ProofFailed(f"mask must be boolean of shape ({instance.k},)", witness=mask.shape)
         if len(certificate.arcs) and certificate.arcs[-1] >= instance.requires.m:
-            raise ProofFailed("the certificate names an arc that does not exist", witness=int(certificate.arcs[-1]))
+            raise ProofFailed(
+                "the certificate names an arc that does not exist", witness=int(certificate.arcs[-1])
+            )
         question, priced = _question(instance)
         proof.check_feasible(question, mask)
+        if (
+            not np.array_equal(barred_by >= 0, question.barred)
+            or instance.executable[barred_by[question.barred]].any()
+        ):
+            raise ProofFailed("the witnesses of what is barred are wrong", witness=int(question.barred.sum()))
         r = proof.reduced_profits(question, certificate.arcs, certificate.amounts)
         bound, objective = proof.dual_bound(question, r), exact_total(question.profit[mask])
         if bound == objective and ties is not None:
@@ -363,7 +386,9 @@ class Selection:
                 cost=_figure(instance, cost),
                 objective=_figure(instance, value - fraction(instance.tradeoff) * cost),
                 bound=_figure(instance, bound / priced.scale),
-                gap=0.0 if bound == objective else float(Fraction(bound - objective, max(abs(bound), abs(objective)))),
+                gap=0.0
+                if bound == objective
+                else float(Fraction(bound - objective, max(abs(bound), abs(objective)))),
             ),
             certificate=certificate,
         )
@@ -378,7 +403,7 @@ class Selection:
         solver: str,
         ties: Ties | None,
     ) -> Selection:
-        """No closure holds the first of `path`, which is required, without the last, which cannot be executed."""
+        """No closure that holds the first of `path`, which is required, lacks the last, which is barred."""
         report = Report(barred_by=barred_by, forced=0, infeasible=path)
         return cls(instance=instance, status=Status.INFEASIBLE, solver=solver, ties=ties, report=report)
 
@@ -393,8 +418,13 @@ class Selection:
         """
         if self.answer is None:
             path = self.report.infeasible
-            because = f": {path[0]!r} is required but needs {path[-1]!r}, which cannot be executed" if path else ""
-            raise NoSolution(f"there is no selection to read, status {self.status.value}{because}", witness=path or self.status)
+            because = (
+                f": {path[0]!r} is required but needs {path[-1]!r}, which cannot be executed" if path else ""
+            )
+            raise NoSolution(
+                f"there is no selection to read, status {self.status.value}{because}",
+                witness=path or self.status,
+            )
         return self.answer
 
     @property
@@ -436,11 +466,15 @@ class Selection:
         """Each barred candidate's id with the id of the nearest non-executable one it requires (or is)."""
         barred = np.flatnonzero(self.report.barred_by >= 0).tolist()
         return dict(
-            zip(self.instance.named(barred), self.instance.named(self.report.barred_by[barred].tolist()), strict=True)
+            zip(
+                self.instance.named(barred),
+                self.instance.named(self.report.barred_by[barred].tolist()),
+                strict=True,
+            )
         )
 
     def verify(self) -> bool:
-        """Check the answer against its definition and its certificate, trusting neither solver nor reductions.
+        """Check the answer against its definition and its certificate, trusting no solver and no reduction.
 
         Returns
         -------
@@ -490,7 +524,9 @@ class Selection:
             raise ProofFailed("no path from a required to a non-executable candidate is given", witness=path)
         for tail, head in pairwise(places):
             if head not in instance.requires.successors(tail):
-                raise ProofFailed(f"{instance.id_of(tail)!r} does not require {instance.id_of(head)!r}", witness=path)
+                raise ProofFailed(
+                    f"{instance.id_of(tail)!r} does not require {instance.id_of(head)!r}", witness=path
+                )
 
 
 def check_ties(ties: str) -> None:

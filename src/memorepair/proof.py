@@ -1,9 +1,10 @@
 """Proof of a selection: arithmetic and searches that trust no solver.
 
-Let p be the profits, i -> j "i requires j", x feasible: closed, 1 on the forced nodes F, 0 on the barred nodes B. For
-any pi >= 0 on the arcs let r_i = p_i + sum_{j requires i} pi_ji - sum_{i requires j} pi_ij. Then
+Let p be the profits, i -> j "i requires j", x feasible: closed, 1 on the forced nodes F, 0 on the barred
+nodes B. For any pi >= 0 on the arcs let r_i = p_i + sum_{j requires i} pi_ji - sum_{i requires j} pi_ij. Then
 
-    sum p_i x_i  =  sum r_i x_i - sum pi_ij (x_j - x_i)  <=  sum r_i x_i  <=  sum_{free} max(0, r_i) + sum_F r_i,
+    sum p_i x_i  =  sum r_i x_i - sum pi_ij (x_j - x_i)  <=  sum r_i x_i  <=  sum_{free} max(0, r_i) + sum_F
+    r_i,
 
 because x_j >= x_i on every arc. The right side is a bound; a closure that meets it is optimal.
 """
@@ -23,7 +24,7 @@ from memorepair.graphs.reach import reach, slice_to
 from memorepair.integers import exact_total
 
 Ties = Literal["fewest", "most"]
-"""Which of several optimal closures is the answer: the smallest (contained in all) or the largest (containing all)."""
+"""Which of several optima is the answer: the one contained in all, or the one that contains all."""
 
 Integers = npt.NDArray[np.int64] | npt.NDArray[np.object_]
 
@@ -39,7 +40,8 @@ class Question:
     profit : (n,) int64
         Absolute values add up to less than 2^62.
     forced, barred : (n,) bool
-        In every feasible closure; in none. A forced node's prerequisites are forced, a barred node's dependents barred.
+        In every feasible closure; in none. A forced node's prerequisites are forced, a barred node's
+        dependents barred.
     """
 
     requires: Digraph
@@ -49,16 +51,20 @@ class Question:
 
 
 def reduced_profits(question: Question, arcs: Index, amounts: Int64) -> Integers:
-    """r, (n,) int64 where nothing can wrap, else Python integers; `amounts` of pi on `arcs` (t,), 0 elsewhere."""
+    """r, (n,), for pi = `amounts` on `arcs` (t,), 0 elsewhere; Python integers where int64 might wrap."""
     n, heads = question.requires.n, question.requires.heads[arcs]
     tails = np.searchsorted(question.requires.offsets, arcs, side="right") - 1
     traffic = np.bincount(tails, amounts, n) + np.bincount(heads, amounts, n)
-    # Fewer than 2^31 nonnegative terms in floats err by a relative 2^-20 at most: below 2^61 the integer sums, and
-    # their sums with p, stay inside int64.
-    exact = np.int64 if traffic.max(initial=0.0) < 2.0**61 else np.object_
-    r = question.profit.astype(exact)
-    np.add.at(r, heads, amounts.astype(exact))
-    np.subtract.at(r, tails, amounts.astype(exact))
+    # Fewer than 2^31 nonnegative terms in floats err by a relative 2^-20 at most: below 2^61 the integer
+    # sums, and their sums with p, stay inside int64.
+    r: Integers
+    pi: Integers
+    if traffic.max(initial=0.0) < 2.0**61:
+        r, pi = question.profit.copy(), amounts
+    else:
+        r, pi = question.profit.astype(np.object_), amounts.astype(np.object_)
+    np.add.at(r, heads, pi)
+    np.subtract.at(r, tails, pi)
     return r
 
 
@@ -68,12 +74,13 @@ def dual_bound(question: Question, r: Integers) -> int:
 
 
 def extreme_optimum(question: Question, r: Integers, arcs: Index, ties: Ties) -> Mask:
-    """The smallest or the largest optimal closure, (n,) bool, given an optimal pi that is positive on `arcs`."""
-    # Equality in the bound asks for x_i = 1 where i is free and r_i > 0, x_i = 0 where i is free and r_i < 0, and
-    # x_i = x_j where pi_ij > 0. So the optimal closures are the sets that contain F and {r > 0}, miss B and {r < 0},
-    # and are closed under the arcs and under the reversed arcs with pi > 0. The least set that contains what must be
-    # in and is closed in that way lies in each of them, hence misses what each of them misses: it is the smallest.
-    # The complement of the least set that contains what must be out and is closed the other way is the largest.
+    """The smallest or largest optimal closure, (n,) bool, given an optimal pi that is positive on `arcs`."""
+    # Equality in the bound asks for x_i = 1 where i is free and r_i > 0, x_i = 0 where i is free and r_i < 0,
+    # and x_i = x_j where pi_ij > 0. So the optimal closures are the sets that contain F and {r > 0}, miss B
+    # and {r < 0}, and are closed under the arcs and under the reversed arcs with pi > 0. The least set that
+    # contains what must be in and is closed in that way lies in each of them, hence misses what each of them
+    # misses: it is the smallest. The complement of the least set that contains what must be out and is closed
+    # the other way is the largest.
     requires = question.requires
     tails = requires.tails()
     residual = Digraph.from_arcs(
@@ -98,7 +105,10 @@ def check_feasible(question: Question, mask: Mask) -> None:
     arc = violated_arc(question.requires, mask)
     if arc is not None:
         raise ProofFailed(f"node {arc[0]} is chosen without its prerequisite {arc[1]}", witness=arc)
-    for fault, nodes in (("barred but chosen", question.barred & mask), ("required but left out", question.forced & ~mask)):
+    for fault, nodes in (
+        ("barred but chosen", question.barred & mask),
+        ("required but left out", question.forced & ~mask),
+    ):
         if nodes.any():
             node = int(np.flatnonzero(nodes)[0])
             raise ProofFailed(f"node {node} is {fault}", witness=node)
@@ -113,7 +123,9 @@ def check_extreme(question: Question, r: Integers, arcs: Index, ties: Ties, mask
         Witness: a node on which it differs.
     """
     free = ~question.forced & ~question.barred
-    settled = question.forced | (free & (r > 0)) if ties == "fewest" else ~(question.barred | (free & (r < 0)))
+    settled = (
+        question.forced | (free & (r > 0)) if ties == "fewest" else ~(question.barred | (free & (r < 0)))
+    )
     if np.array_equal(mask, settled):  # what must be in, or all that may be in: no search can change it
         return
     differs = mask != extreme_optimum(question, r, arcs, ties)

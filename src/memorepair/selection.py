@@ -13,7 +13,13 @@ from memorepair import asking
 from memorepair.asking import Requires
 from memorepair.errors import InvalidInput
 from memorepair.integers import Number
-from memorepair.problems import Certificate, Closure, ClosureInstance, Selection, SelectionInstance, check_ties
+from memorepair.problems import (
+    Closure,
+    ClosureInstance,
+    Selection,
+    SelectionInstance,
+    check_ties,
+)
 from memorepair.proof import Ties
 from memorepair.reductions.barred import Barred, witnesses
 from memorepair.reductions.mincut import MinCut
@@ -43,22 +49,23 @@ def select(
 ) -> Selection:
     """Choose the candidates whose repair is worth its cost, exactly.
 
-        max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i in R
+        max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i
+        in R
 
     Parameters
     ----------
     problem
-        A SelectionInstance; or candidate records, mappings or objects with id and value and optionally cost, requires
-        (ids), executable, required; or a networkx DiGraph with these as node attributes, where i -> j reads "i requires
-        j". None: the arrays below instead.
+        A SelectionInstance; or candidate records, mappings or objects with id and value and optionally cost,
+        requires (ids), executable, required; or a networkx DiGraph with these as node attributes, where i ->
+        j reads "i requires j". None: the arrays below instead.
     value : (k,) numbers
         w_i, any sign. A float stands for the shortest decimal that reads back as it.
     cost : (k,) numbers
         c_i >= 0, in the unit of your choice; 0 where left out.
     requires
-        "i requires j": pairs (i, j) of ids, or of positions where there are no ids; or, by position, an (m, 2) integer
-        array, a Digraph, a square SciPy sparse matrix whose stored entries are the arcs. Cycles are legal: all of a
-        cycle or nothing.
+        "i requires j": pairs (i, j) of ids, or of positions where there are no ids; or, by position, an (m,
+        2) integer array, a Digraph, a square SciPy sparse matrix whose stored entries are the arcs. Cycles
+        are legal: all of a cycle or nothing.
     executable : (k,) bool
         v_i; a false one is barred with everything that requires it. All true where left out.
     required
@@ -75,8 +82,8 @@ def select(
     Returns
     -------
     Selection
-        Checked before it is returned: closed, nothing barred, status and gap as its certificate proves. A required
-        candidate that is barred gives status INFEASIBLE, not an exception.
+        Checked before it is returned: closed, nothing barred, status and gap as its certificate proves. A
+        required candidate that is barred gives status INFEASIBLE, not an exception.
 
     Raises
     ------
@@ -115,10 +122,12 @@ def select(
         raise InvalidInput("a problem already holds its arrays: pass either", witness=type(problem).__name__)
     if isinstance(problem, SelectionInstance):
         instance = problem if tradeoff is None else replace(problem, tradeoff=tradeoff)
+    elif isinstance(problem, (str, bytes)):
+        raise InvalidInput("a problem is not text; read_instance reads files", witness=problem[:80])
+    elif isinstance(problem, Sequence):
+        instance = asking.from_records(problem, 0 if tradeoff is None else tradeoff)
     elif hasattr(problem, "is_directed"):
         instance = asking.from_graph(problem, 0 if tradeoff is None else tradeoff)
-    elif isinstance(problem, Sequence) and not isinstance(problem, (str, bytes)):
-        instance = asking.from_records(problem, 0 if tradeoff is None else tradeoff)
     else:
         raise InvalidInput(f"cannot select from a {type(problem).__name__}", witness=type(problem).__name__)
     return solve(instance, ties=ties, solver=solver)
@@ -145,10 +154,11 @@ def solve(instance: SelectionInstance, *, ties: Ties, solver: str) -> Selection:
 
 
 def solve_closure(instance: ClosureInstance, solver: Solver) -> Closure:
-    """What `solver` answers, through the mirror or the cut where it needs them, with a certificate in any case."""
+    """The answer of `solver`, through the mirror or the cut where it needs one, always with a certificate."""
     if solver.max_size is not None and instance.requires.n > solver.max_size:
         raise InvalidInput(
-            f"solver {solver.name!r} takes at most {solver.max_size} free candidates", witness=instance.requires.n
+            f"solver {solver.name!r} takes at most {solver.max_size} free candidates",
+            witness=instance.requires.n,
         )
     if not isinstance(solver, ClosureSolver):
         network, record = MinCut().apply(instance)
@@ -160,7 +170,8 @@ def solve_closure(instance: ClosureInstance, solver: Solver) -> Closure:
         return Mirror().invert(solver.solve(mirrored), arcs)
     closure = solver.solve(instance)
     if closure.certificate is None:
-        # A dual proves an optimum whoever found it; one from elsewhere makes the answer checkable, not different.
+        # A dual proves an optimum whoever found it; one from elsewhere makes the answer checkable, not
+        # different.
         dual = solve_closure(instance, get_solver("pseudoflow"))
         closure = Closure(mask=closure.mask, certificate=dual.certificate)
     return closure

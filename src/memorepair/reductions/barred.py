@@ -20,7 +20,8 @@ class Witnesses:
     Attributes
     ----------
     step : (k,) int32
-        Next node on a shortest path to a non-executable one; the node itself if it is one; -1 where not barred.
+        Next node on a shortest path to a non-executable one; the node itself if it is one; -1 where not
+        barred.
     nearest : (k,) int32
         Where that path ends.
     """
@@ -44,8 +45,8 @@ def witnesses(requires: Digraph, executable: Mask) -> Witnesses:
     if len(bars) == 0:
         return Witnesses(step=step, nearest=step)
     dependents = requires.reverse()
-    # One extra node k with an arc to every non-executable one: a single breadth-first search finds, for each node, a
-    # predecessor that is one arc nearer to its nearest source.
+    # One extra node k with an arc to every non-executable one: a single breadth-first search finds, for each
+    # node, a predecessor that is one arc nearer to its nearest source.
     ends = np.array([requires.m + len(bars)], np.int32)
     graph = csr_array(
         (

@@ -10,11 +10,11 @@ from memorepair.problems import Certificate, Closure, ClosureInstance
 
 
 class MinCut:
-    """s -> i with capacity p_i where p_i > 0, i -> t with -p_i where p_i < 0, i -> j uncuttable where i requires j.
+    """s -> i of capacity p_i where p_i > 0, i -> t of -p_i where p_i < 0, i -> j uncuttable.
 
-    Nodes keep their numbers, s = k, t = k + 1; the first m arcs are those of `requires`. Let P be the sum of positive
-    profits. Cutting all arcs out of s costs P, so no minimum cut contains an arc of capacity 1 + P: its source side
-    less s is a closure S, and it costs P - profit(S).
+    Nodes keep their numbers, s = k, t = k + 1; the first m arcs are those of `requires`. Let P be the sum of
+    positive profits. Cutting all arcs out of s costs P, so no minimum cut contains an arc of capacity 1 + P:
+    its source side less s is a closure S, and it costs P - profit(S).
 
     Source: J. C. Picard, Maximal closure of a graph and applications to combinatorial problems, 1976.
     """
@@ -37,8 +37,9 @@ class MinCut:
     def invert(self, cut: Cut, instance: ClosureInstance, /) -> Closure:
         """The source side of the extreme cut that `ties` asks for; pi is the flow on the arcs of `requires`.
 
-        With f a maximum flow and pi = f there, conservation leaves r_i = p_i - f(s -> i) >= 0 where p_i > 0, and
-        r_i = p_i + f(i -> t) <= 0 where p_i < 0: the bound is P - value(f), the profit of the minimum cut's closure.
+        With f a maximum flow and pi = f there, conservation leaves r_i = p_i - f(s -> i) >= 0 where p_i > 0,
+        and r_i = p_i + f(i -> t) <= 0 where p_i < 0: the bound is P - value(f), the profit of the minimum
+        cut's closure.
         """
         side = cut.smallest_source_side() if instance.ties == "fewest" else cut.largest_source_side()
         m = instance.requires.m

@@ -14,10 +14,10 @@ from memorepair.proof import Ties
 class Mirror:
     """Turns the arcs round, negates the profits, and answers with the complement.
 
-    The complement of a closure is a closure of the reversed arcs, and its negated profit is the closure's profit less
-    the total: maxima go to maxima, the smallest to the largest. Take the same pi on each arc: inflow and outflow
-    change places, so r' = -r, and sum max(0, -r) = sum max(0, r) - sum r with sum r = sum p: the bound moves by the
-    same constant, so a certificate proves both or neither.
+    The complement of a closure is a closure of the reversed arcs, and its negated profit is the closure's
+    profit less the total: maxima go to maxima, the smallest to the largest. Take the same pi on each arc:
+    inflow and outflow change places, so r' = -r, and sum max(0, -r) = sum max(0, r) - sum r with sum r = sum
+    p: the bound moves by the same constant, so a certificate proves both or neither.
     """
 
     def apply(self, instance: ClosureInstance, /) -> tuple[ClosureInstance, Index]:

@@ -31,11 +31,12 @@ class Part:
         if nodes.all():
             return digraph, cls(nodes=nodes, arcs=np.arange(digraph.m, dtype=np.int32))
         kept = nodes[digraph.tails()] & nodes[digraph.heads]
-        # `induced` keeps the order of arcs: they are grouped by tail, and the renumbering of nodes is monotone.
+        # `induced` keeps the order of arcs: they are grouped by tail, and the renumbering of nodes is
+        # monotone.
         return digraph.induced(nodes), cls(nodes=nodes, arcs=np.flatnonzero(kept).astype(np.int32))
 
     def widened(self, closure: Closure, *, rest: bool) -> Closure:
-        """`closure` of the part as one of the whole: the other nodes are in or out together, other arcs have pi = 0."""
+        """`closure` as one of the whole digraph: the other nodes all in or all out, pi = 0 on other arcs."""
         mask = np.full(len(self.nodes), rest)
         mask[self.nodes] = closure.mask
         certificate = closure.certificate

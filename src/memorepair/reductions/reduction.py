@@ -23,5 +23,5 @@ class Reduction(Protocol[Given, Reduced, Record, Solution]):
         ...
 
     def invert(self, solution: Solution, record: Record, /) -> Closure:
-        """The closure of the given instance that `solution` of the reduced one stands for, with its certificate."""
+        """The closure that `solution` of the reduced instance stands for, with its certificate."""
         ...

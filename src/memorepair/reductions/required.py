@@ -14,8 +14,8 @@ from memorepair.reductions.part import Part
 class Required:
     """Takes the least closed superset F of `required` (k,) bool out of the instance.
 
-    A set is a closure that contains F exactly when its rest is a closure of the instance without F: F lacks no
-    prerequisite, and an arc into F asks nothing more. The totals differ by the constant of F.
+    A set is a closure that contains F exactly when its rest is a closure of the instance without F: F lacks
+    no prerequisite, and an arc into F asks nothing more. The totals differ by the constant of F.
     """
 
     required: Mask

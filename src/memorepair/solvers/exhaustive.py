@@ -20,7 +20,7 @@ class Exhaustive:
     package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
-        """The optimal closure with fewest or most members; unions and intersections of optima are optima, so it is one."""
+        """The optimum with fewest or most members: one, as unions and intersections of optima are optima."""
         requires, k = instance.requires, instance.requires.n
         sets = np.arange(1 << k, dtype=np.int64)  # bit i of a set's number says whether it holds node i
         worth, size, closed = np.zeros_like(sets), np.zeros_like(sets), np.ones(len(sets), np.bool_)

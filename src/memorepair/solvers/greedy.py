@@ -15,9 +15,9 @@ WORK_PER_ITEM = 100
 class Greedy:
     """Takes profitable nodes with all they still lack, best ratio first, once through.
 
-    Nodes of positive profit are visited by descending p_i / (1 + sum of |p_j| over direct prerequisites j of negative
-    profit), lower number first among equals. A node is taken, with every prerequisite not yet taken, when those
-    profits add up to more than 0. The search ends when it has walked 100 (k + m) arcs and nodes.
+    Nodes of positive profit are visited by descending p_i / (1 + sum of |p_j| over direct prerequisites j of
+    negative profit), lower number first among equals. A node is taken, with every prerequisite not yet taken,
+    when those profits add up to more than 0. The search ends when it has walked 100 (k + m) arcs and nodes.
     """
 
     name: ClassVar[str] = "greedy"

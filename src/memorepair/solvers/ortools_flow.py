@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -29,16 +30,16 @@ class OrtoolsFlow:
         InvalidInput
             Capacities out of the source add up to 2^62 or more (witness: the sum).
         ProofFailed
-            OR-tools reports no optimum, or its flow is not maximum (witness: its status, or what is at fault).
+            OR-tools reports no optimum, or its flow is not maximum (witness: its status, or what is at
+            fault).
         """
-        from ortools.graph.python import max_flow
-
+        max_flow = import_module("ortools.graph.python.max_flow")
         supply = exact_sum(network.capacities[network.tails == network.source])
         if supply >= TOTAL_LIMIT:
             raise InvalidInput("the capacities out of the source add up to 2^62 or more", witness=supply)
         solver = max_flow.SimpleMaxFlow()
-        # OR-tools knows only nodes that an arc names: without this one a source or sink without arcs is no node, and
-        # the cut comes back empty. Floats it would truncate; MinCutNetwork holds int64 only.
+        # OR-tools knows only nodes that an arc names: without this one a source or sink without arcs is no
+        # node, and the cut comes back empty. Floats it would truncate; MinCutNetwork holds int64 only.
         tails = np.append(network.tails, np.int32(network.source))
         heads = np.append(network.heads, np.int32(network.sink))
         arcs = solver.add_arcs_with_capacity(tails, heads, np.append(network.capacities, np.int64(0)))

@@ -14,15 +14,19 @@ from memorepair.proof import Ties
 
 logger = logging.getLogger(__name__)
 
-COMPILED_FROM = 20_000
-"""Nodes plus arcs from which the compiled kernel pays for loading numba; below, the same function runs as Python."""
+COMPILED_FROM = 50_000
+"""Nodes plus arcs from which loading the compiled kernel (0.8 s) pays; Python needs 5 microseconds each."""
+
+LOADED_FROM = 1_000
+"""The same once the compiled kernel is loaded."""
 
 
 class Pseudoflow:
     """Hochbaum's pseudoflow, highest label first, specialised to closures.
 
-    The prerequisite arcs are uncuttable, so an arc outside the current forest carries no flow: no source, sink or
-    reverse arcs are needed, only the arcs by tail and one flow a node. The certificate is the forest's flow.
+    The prerequisite arcs are uncuttable, so an arc outside the current forest carries no flow: no source,
+    sink or reverse arcs are needed, only the arcs by tail and one flow a node. The certificate is the
+    forest's flow.
 
     Source: D. S. Hochbaum, The pseudoflow algorithm: a new algorithm for the maximum-flow problem, Operations
     Research 56 (2008).
@@ -35,9 +39,10 @@ class Pseudoflow:
     package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
-        """The smallest optimal closure with its dual; O(k + m) memory, near linear time on every family measured."""
+        """The smallest optimal closure with its dual; O(k + m) memory, measured near linear time."""
         requires, k = instance.requires, instance.requires.n
-        if k + requires.m < COMPILED_FROM:
+        loaded = compiled_kernel.cache_info().currsize > 0
+        if k + requires.m < (LOADED_FROM if loaded else COMPILED_FROM):
             chosen = [0] * k
             flow, arc = [0] * k, [-1] * k
             solve_closure(
@@ -90,22 +95,28 @@ def solve_closure(
     excess : (k,)
         The profits; overwritten, at the end r_i.
     flow, arc, chosen : (k,)
-        Results, given as 0, -1, 0: the flow on each node's tree arc, that arc's number, whether the node is chosen.
+        Results, given as 0, -1, 0: the flow on each node's tree arc, that arc's number, whether the node is
+        chosen.
     work : (COLUMNS, k + 3) zeros
         Scratch.
     """
-    # Invariants. The tree edges are arcs of the graph, each with a flow >= 0; every other arc has flow 0. Every node
-    # but a root has excess 0; a root is strong when its excess is positive. Labels are a lower bound on the number of
-    # arcs from a node to a weak root, do not rise from a node to its parent, and differ by at most one along an arc
-    # that is searched. Flow can go from any parent to its child: along an arc parent -> child without limit, against an
-    # arc child -> parent up to its flow; where that is 0, the final search below decides.
+    # Invariants. The tree edges are arcs of the graph, each with a flow >= 0; every other arc has flow 0.
+    # Every node but a root has excess 0; a root is strong when its excess is positive. Labels are a lower
+    # bound on the number of arcs from a node to a weak root, do not rise from a node to its parent, and
+    # differ by at most one along an arc that is searched. Flow can go from any parent to its child: along an
+    # arc parent -> child without limit, against an arc child -> parent up to its flow; where that is 0, the
+    # final search below decides.
     #
     # Nothing wraps: excess and flow are at most the sum of positive profits, below 2^62.
     k = len(offsets) - 1
     label, parent, first_child, next_sibling, previous_sibling = work[0], work[1], work[2], work[3], work[4]
     upward = work[5]  # 1: the tree arc runs from the node to its parent, 0: from the parent to the node
     scan_child, scan_arc = work[6], work[7]
-    bucket_first, bucket_last, bucket_next = work[8], work[9], work[10]  # strong roots by label, first in, first out
+    bucket_first, bucket_last, bucket_next = (
+        work[8],
+        work[9],
+        work[10],
+    )  # strong roots by label, first in, first out
     count, stack = work[11], work[12]  # nodes by label
 
     def enqueue(root: int) -> None:
@@ -165,8 +176,8 @@ def solve_closure(
 
     highest = 1
     while True:
-        # The next strong root, of the highest label. Where no node has the label below, none of its trees can reach a
-        # weak root any more: they leave the search with label k + 1.
+        # The next strong root, of the highest label. Where no node has the label below, none of its trees can
+        # reach a weak root any more: they leave the search with label k + 1.
         root = -1
         while highest > 0 and root < 0:
             if bucket_first[highest] >= 0 and count[highest - 1] > 0:
@@ -199,8 +210,8 @@ def solve_closure(
             highest = 1
             continue
 
-        # Depth first through the root's tree, nodes of its label only, for an arc to a node one label lower. A node
-        # whose arcs and children are exhausted rises by one label.
+        # Depth first through the root's tree, nodes of its label only, for an arc to a node one label lower.
+        # A node whose arcs and children are exhausted rises by one label.
         node = root
         scan_child[node] = first_child[node]
         found = -1
@@ -245,8 +256,9 @@ def solve_closure(
             arc[node] = number
             above, node, up, amount, number = node, old_parent, 1 - old_up, old_amount, old_number
 
-        # Push the excess of the old root up the path to the weak root; where an arc parent -> node has less flow to
-        # give back than there is excess, it is emptied and leaves the forest, and the node stays a strong root.
+        # Push the excess of the old root up the path to the weak root; where an arc parent -> node has less
+        # flow to give back than there is excess, it is emptied and leaves the forest, and the node stays a
+        # strong root.
         node = root
         before = excess[root]
         while parent[node] >= 0 and excess[node] != 0:
@@ -272,8 +284,8 @@ def solve_closure(
         if excess[node] > 0 and before <= 0 and parent[node] < 0:
             enqueue(node)
 
-    # No strong node can reach a deficit, so pi = flow is optimal, and the smallest closure is what the excess reaches
-    # along arcs and against tree arcs with flow.
+    # No strong node can reach a deficit, so pi = flow is optimal, and the smallest closure is what the excess
+    # reaches along arcs and against tree arcs with flow.
     top = 0
     for i in range(k):
         if excess[i] > 0:
@@ -308,7 +320,9 @@ def compiled_kernel() -> Callable[..., None]:
     """`solve_closure` compiled; the first call in a process loads it from numba's cache or compiles it."""
     import numba
 
-    logger.info("loading the compiled closure kernel; the first time on a machine it is compiled, a few seconds")
+    logger.info(
+        "loading the compiled closure kernel; the first time on a machine it is compiled, a few seconds"
+    )
     try:
         return numba.njit(cache=True, nogil=True)(solve_closure)
     except RuntimeError:  # no place to keep the cache

@@ -43,6 +43,7 @@ def get_solver(name: str) -> Solver:
         raise TypeError(f"{attribute} is no solver")
     if solver.package is not None and find_spec(solver.package) is None:
         raise MissingDependency(
-            f"solver {name!r} needs {solver.package}: pip install 'memorepair[solvers]'", witness=solver.package
+            f"solver {name!r} needs {solver.package}: pip install 'memorepair[solvers]'",
+            witness=solver.package,
         )
     return solver
