@@ -1,8 +1,8 @@
 """The store: where artifacts live, behind a barrier; it knows nothing of repair.
 
-============ =======================================================================================================
+============ ==========================================================================================
 module       what it holds
-============ =======================================================================================================
+============ ==========================================================================================
 artifact     the values that go in and come out
 exchange     the values that pass between a store and who repairs it
 store        `Store`, the port
@@ -30,7 +30,7 @@ repairlock   one repair at a time
 usage        how often artifacts are got
 costs        what operators have cost so far
 check        whether the file still is what was written
-============ =======================================================================================================
+============ ==========================================================================================
 """
 
 from __future__ import annotations

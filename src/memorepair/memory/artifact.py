@@ -11,8 +11,9 @@ from typing import Self, TypeAlias
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Scope: TypeAlias = tuple[str, ...]
+
 
 def _nothing() -> Mapping[str, Json]:
     return MappingProxyType({})
@@ -33,7 +34,9 @@ class Key:
             raise InvalidInput("an id is a non-empty printable text", witness=self.id)
         for part in self.scope:
             if not part or "/" in part or "::" in part or not part.isprintable():
-                raise InvalidInput("a scope part is printable, non-empty, without / or ::", witness=self.scope)
+                raise InvalidInput(
+                    "a scope part is printable, non-empty, without / or ::", witness=self.scope
+                )
 
     def __str__(self) -> str:
         return f"{'/'.join(self.scope)}::{self.id}" if self.scope else self.id
@@ -254,8 +257,8 @@ class CaseStatus(StrEnum):
 class Case:
     """A declared event whose withdrawal is committed.
 
-    `event` is the event's kind (delete, correct, migrate), `withdrawn` how many versions it took out of service,
-    `delta` what the event brings, as the repair room wrote it (JSON, no content).
+    `event` is the event's kind (delete, correct, migrate), `withdrawn` how many artifacts it took out of
+    service, `delta` what the event brings, as the repair room wrote it (JSON, no content).
     """
 
     id: int

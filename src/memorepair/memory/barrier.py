@@ -28,9 +28,10 @@ HITS = """fts JOIN version v ON v.vid = fts.rowid JOIN artifact a ON a.aid = v.a
 
 _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 
-# x > 0 is an artifact, its current version tainted; x < 0 is a former version, -x its vid. Arcs into a current version
-# are followed whatever version of the source was read. Arcs into former versions matter because a former version may
-# still be read: by an artifact that was derived from it and not since, and by `history`.
+# x > 0 is an artifact, its current version tainted; x < 0 is a former version, -x its vid. Arcs into a
+# current version are followed whatever version of the source was read. Arcs into former versions matter
+# because a former version may still be read: by an artifact that was derived from it and not since, and by
+# `history`.
 _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
     SELECT value FROM json_each(?)
     UNION SELECT arc.dst FROM cascade CROSS JOIN arc ON arc.src = x AND arc.rel IN ({_FOLLOWED})
@@ -64,8 +65,8 @@ class Barrier:
 
         Notes
         -----
-        O(cascade log store), in SQL alone. What an earlier case has barred keeps that case's row; the journal has
-        both. Former versions of the cascade go to the archive at once: nothing repairs them.
+        O(cascade log store), in SQL alone. What an earlier case has barred keeps that case's row; the journal
+        has both. Former versions of the cascade go to the archive at once: nothing repairs them.
         """
         run = self._db.run
         seeds: list[Value] = [*roots]
@@ -83,14 +84,16 @@ class Barrier:
         run(_CASCADE, (json.dumps(seeds),))
         run(
             """INSERT INTO journal_row(seq, vid, before, after)
-            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?) FROM cascaded JOIN artifact a ON a.aid = x
+            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?)
+            FROM cascaded JOIN artifact a ON a.aid = x
             LEFT JOIN barrier b ON b.vid = a.cur
             WHERE b.vid IS NULL OR b.state = ? OR a.aid IN (SELECT value FROM json_each(?))""",
             (entry, State.ACTIVE, State.WITHDRAWN, State.WITHDRAWN, json.dumps(roots)),
         )
         run(
             """INSERT INTO journal_row(seq, vid, before, after)
-            SELECT ?, -x, ?, ? FROM cascaded LEFT JOIN barrier b ON b.vid = -x WHERE x < 0 AND b.vid IS NULL""",
+            SELECT ?, -x, ?, ?
+            FROM cascaded LEFT JOIN barrier b ON b.vid = -x WHERE x < 0 AND b.vid IS NULL""",
             (entry, State.SUPERSEDED, State.ARCHIVED),
         )
         # Sorted by vid: appended to the b-tree, not scattered over it.
@@ -104,7 +107,8 @@ class Barrier:
             WHERE seq = ? AND before = ? AND after = ? ORDER BY vid""",
             (case, entry, State.SUPERSEDED, State.ARCHIVED),
         )
-        # A root belongs to the newest event that names it: a deleted one must not come back through an older case.
+        # A root belongs to the newest event that names it: a deleted one must not come back through an older
+        # case.
         run(
             """UPDATE barrier SET cause = ? WHERE state = ? AND vid IN
             (SELECT a.cur FROM json_each(?) j JOIN artifact a ON a.aid = j.value)""",
@@ -126,5 +130,3 @@ class Barrier:
     def lift(self, vids: Iterable[int]) -> None:
         """Serve versions again."""
         self._db.many("DELETE FROM barrier WHERE vid = ?", ((vid,) for vid in vids))
-
-

@@ -28,8 +28,8 @@ from memorepair.memory.store import Store
 class Derivation:
     """A derivation under way, as a context: everything read so far is a source of what is written.
 
-    All writes commit together when the block ends, in one `Store.write`, which refuses them if something read has
-    changed or been withdrawn since. Nothing is written if the block raises. A derivation is used once.
+    All writes commit together when the block ends, in one `Store.write`, which refuses them if something read
+    has changed or been withdrawn since. Nothing is written if the block raises. A derivation is used once.
 
     Parameters
     ----------

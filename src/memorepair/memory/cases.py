@@ -104,7 +104,8 @@ class Cases:
     def _bury(self, case: int) -> None:
         # Engine read: the roots' own content, turned into digests at once.
         texts = self._db.rows(
-            """SELECT s.name, c.text FROM case_root r JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid
+            """SELECT s.name, c.text FROM case_root r
+            JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid
             JOIN content c ON c.vid = r.vid WHERE r.cause = ?""",
             (case,),
         )
@@ -137,7 +138,8 @@ class Cases:
                 self._barrier.move((vid for (vid,) in left), State.ARCHIVED, case)
         withdrawn = self._db.row(
             """SELECT 1 FROM journal j JOIN journal_row r ON r.seq = j.seq AND r.after = ?1
-            JOIN barrier b ON b.vid = r.vid AND b.state = ?1 WHERE j.cause = ?2 AND j.act = 'withdraw' LIMIT 1""",
+            JOIN barrier b ON b.vid = r.vid AND b.state = ?1
+            WHERE j.cause = ?2 AND j.act = 'withdraw' LIMIT 1""",
             (State.WITHDRAWN, case),
         )
         self.set_status(case, CaseStatus.CLOSED_PARTIAL if withdrawn else CaseStatus.CLOSED)

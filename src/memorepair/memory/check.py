@@ -9,18 +9,20 @@ from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
 
-# The barrier is the journal's sum: each version's last row says whether a barrier stands and in which state. Served
-# (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either.
+# The barrier is the journal's sum: each version's last row says whether a barrier stands and in which state.
+# Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either.
 _BARRIER = """WITH last AS (SELECT vid, before, after, max(seq) FROM journal_row GROUP BY vid)
     SELECT v.vid, b.state, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1), NULL, l.after) AS due
     FROM version v LEFT JOIN last l ON l.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
     WHERE l.vid IS NULL OR b.state IS NOT due
-    UNION ALL SELECT b.vid, b.state, NULL FROM barrier b LEFT JOIN version v ON v.vid = b.vid WHERE v.vid IS NULL"""
+    UNION ALL SELECT b.vid, b.state, NULL FROM barrier b
+    LEFT JOIN version v ON v.vid = b.vid WHERE v.vid IS NULL"""
 _COUNTED = (
     (
         "dangling_arc",
         "arcs that begin or end nowhere",
-        """SELECT count(*) FROM arc LEFT JOIN artifact a ON a.aid = arc.dst LEFT JOIN version v ON v.vid = arc.src_vid
+        """SELECT count(*) FROM arc
+        LEFT JOIN artifact a ON a.aid = arc.dst LEFT JOIN version v ON v.vid = arc.src_vid
         WHERE a.aid IS NULL OR v.vid IS NULL OR v.aid <> arc.src""",
     ),
     (
@@ -37,7 +39,7 @@ _COUNTED = (
 
 
 def check(db: Connection, journal: Journal) -> list[Fault]:
-    """Everything wrong with the file; empty if it is sound. Reads the whole file; the caller holds a transaction."""
+    """Everything wrong with the file; reads all of it. The caller holds a transaction."""
     faults = [
         Fault(code="file", message=str(row[0]), witness=row[0])
         for row in db.rows("PRAGMA integrity_check")

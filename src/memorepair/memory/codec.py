@@ -56,7 +56,7 @@ def key_of(name: str, id: str) -> Key:
 
 
 def token(sid: int) -> str:
-    """A scope as exactly one trigram of private-use characters: the index intersects scope and words itself."""
+    """A scope as exactly one trigram of private-use characters: the index then intersects scope and words."""
     return "".join(chr(0xE000 + (sid >> shift & 0xFFF)) for shift in (24, 12, 0))
 
 
@@ -75,9 +75,7 @@ def check_text(text: str, what: str, key: Key) -> None:
 def to_json(value: object, what: str, key: Key) -> str:
     """JSON text without NaN; mappings of any sort are objects."""
     try:
-        text = json.dumps(
-            value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_mapping
-        )
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_mapping)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{what} of {key} is no JSON: {error}", witness=key) from error
     check_text(text, what, key)
@@ -197,7 +195,8 @@ def artifact_of(row: Row, state: State) -> Artifact:
     )
 
 
-LISTING = """s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, 0), b.cause, k.reason, a.born, v.born, v.digest"""
+LISTING = """s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, 0), b.cause, k.reason, a.born, v.born,
+    v.digest"""
 """Columns of `listing_of`: scope s, artifact a, version v, barrier b, case k."""
 
 

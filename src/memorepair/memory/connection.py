@@ -13,7 +13,7 @@ from memorepair.errors import CorruptStore, ForeignStore, NewerSchema, StoreErro
 from memorepair.memory.schema import APPLICATION_ID, SCHEMA_VERSION
 
 Row: TypeAlias = "tuple[Any, ...]"
-Value: TypeAlias = "None | int | float | str | bytes"
+Value: TypeAlias = "int | float | str | bytes | None"
 
 BUSY_SECONDS = 10.0
 MAGIC = b"SQLite format 3\0"
@@ -37,7 +37,7 @@ def typed_errors(path: Path) -> Iterator[None]:
 
 
 def examine(path: Path) -> bool:
-    """Look at the file without SQLite, which might change it; True if there is a store, False if it is still to make.
+    """Look at the file without SQLite, which might change it: whether there is a store, or none yet.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class Connection:
         """The connection itself, for functions and checkpoints."""
         return self._db
 
-    # statements ------------------------------------------------------------------------------------------------
+    # statements ------------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         """All rows of a statement; no cursor stays open, so no snapshot outlives the call."""
@@ -160,7 +160,10 @@ class Connection:
         with self._lock, typed_errors(self.path):
             self._db.executemany(sql, rows)
 
-    # transactions ----------------------------------------------------------------------------------------------
+    # transactions ----------------------------------------------------------------------------------
+
+    def _in_transaction(self) -> bool:
+        return self._db.in_transaction
 
     def locked(self) -> AbstractContextManager[object]:
         """Keep other threads out for longer than one statement or transaction."""
@@ -170,7 +173,7 @@ class Connection:
     def reading(self) -> Iterator[None]:
         """Several statements on one snapshot; inside a transaction, that transaction's."""
         with self._lock:
-            if self._db.in_transaction:
+            if self._in_transaction():
                 yield
                 return
             with typed_errors(self.path):
@@ -198,7 +201,7 @@ class Connection:
         if self.readonly:
             raise StoreError(f"{self.path} was opened read-only", witness=str(self.path))
         with self._lock:
-            if self._db.in_transaction:
+            if self._in_transaction():
                 raise StoreError("a write inside a write", witness=str(self.path))
             with typed_errors(self.path):
                 if full:  # an error inside a transaction, so before it
@@ -208,7 +211,7 @@ class Connection:
                     yield
                     self._db.execute("COMMIT" if keep else "ROLLBACK")
                 finally:
-                    if self._db.in_transaction:
+                    if self._in_transaction():
                         self._db.execute("ROLLBACK")
                     if full:
                         self._db.execute("PRAGMA synchronous=NORMAL")

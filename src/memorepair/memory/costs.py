@@ -15,7 +15,8 @@ def note(db: Connection, operator: str, size: float, cost: float, seconds: float
         if not (math.isfinite(given) and given >= 0):
             raise InvalidInput(f"{name} must be finite and not negative", witness=given)
     db.run(
-        """INSERT INTO operator_cost(operator, runs, size, cost, seconds) VALUES(?,1,?,?,?) ON CONFLICT DO UPDATE
+        """INSERT INTO operator_cost(operator, runs, size, cost, seconds) VALUES(?,1,?,?,?)
+        ON CONFLICT DO UPDATE
         SET runs = runs + 1, size = size + excluded.size, cost = cost + excluded.cost,
         seconds = seconds + excluded.seconds""",
         (operator, size, cost, seconds),

@@ -29,8 +29,9 @@ def closed_cycles(
 
     Notes
     -----
-    A cycle has a new arc and enters a written artifact by it; the old arcs on it lead on from written artifacts that
-    existed. So the new arcs, and the old ones ahead of those, hold every new cycle. O(arcs looked at).
+    A cycle has a new arc and enters a written artifact by it; the old arcs on it lead on from written
+    artifacts that existed. So the new arcs, and the old ones ahead of those, hold every new cycle. O(arcs
+    looked at).
     """
     new = list(arcs)
     read_something = {dst for _, dst in new}
@@ -44,7 +45,8 @@ def closed_cycles(
     component = strong_components(digraph)
     tails = digraph.tails()
     inside = np.flatnonzero(component[tails] == component[digraph.heads])
-    # In a strong component every node with an arc inside leads to another such node; the first one twice closes a cycle.
+    # In a strong component every node with an arc inside leads to another such node; the first one twice
+    # closes a cycle.
     nodes, first = np.unique(tails[inside], return_index=True)
     step = dict(zip(nodes.tolist(), digraph.heads[inside[first]].tolist(), strict=True))
     fresh = set(component[np.isin(aids, np.fromiter(written, np.int64, len(written)))].tolist())

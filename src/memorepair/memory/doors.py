@@ -28,7 +28,7 @@ _GET_MANY = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
 _HISTORY = f"""SELECT v.no, coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.born, v.digest, c.text
     FROM {PAST} WHERE a.aid = ? ORDER BY v.no"""  # noqa: S608  literals
 _SCAN = f"""SELECT 0.0, {ARTIFACT} FROM {SERVED}
-    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY v.vid DESC LIMIT ?"""  # noqa: S608  literals
+    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY v.vid DESC LIMIT ?"""  # noqa: S608
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
         SELECT a.aid AS aid, v.vid AS vid, bm25(fts, 0.0, 1.0) AS score FROM {HITS}
         WHERE fts MATCH ? AND a.sid = ? AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?) hit
@@ -83,9 +83,9 @@ def served(db: Connection, keys: list[Key]) -> dict[Key, Artifact]:
 def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
     """Served artifacts of exactly this scope that contain every word of the query, whatever its case.
 
-    Words are what white space separates; each may stand anywhere, also inside a longer word. An empty query finds
-    nothing. Words of three characters and more are found by the index and ranked by bm25, shorter ones by a scan of
-    the scope, newest first; with both, the index finds and the scan filters.
+    Words are what white space separates; each may stand anywhere, also inside a longer word. An empty query
+    finds nothing. Words of three characters and more are found by the index and ranked by bm25, shorter ones
+    by a scan of the scope, newest first; with both, the index finds and the scan filters.
 
     Raises
     ------

@@ -18,7 +18,8 @@ from memorepair.memory.journal import Journal
 from memorepair.memory.keys import find, known, place
 from memorepair.memory.usage import Usage
 
-_MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)), v.digest,
+_MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)),
+    v.digest,
     t.vid IS NOT NULL, v.born, coalesce(u.reads, 0), u.last,
     (SELECT count(DISTINCT dst) FROM arc WHERE src = a.aid), v.size, a.aid
     FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq
@@ -27,7 +28,8 @@ _MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a
     LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN usage u ON u.aid = a.aid
     WHERE j.cause = ? AND j.act = 'withdraw' AND (r.after = ? OR t.vid IS NOT NULL) ORDER BY v.vid"""
 
-_SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coalesce(b.state, 0), v.no, v.digest
+_SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coalesce(b.state, 0), v.no,
+    v.digest
     FROM json_each(?) j CROSS JOIN arc ON arc.dst = j.value CROSS JOIN artifact a ON a.aid = arc.src
     JOIN scope s ON s.sid = a.sid JOIN version o ON o.vid = arc.src_vid JOIN version v ON v.vid = a.cur
     LEFT JOIN barrier b ON b.vid = a.cur ORDER BY j.key, arc.src, arc.src_vid, arc.rel, arc.grp"""
@@ -93,7 +95,7 @@ def recipes(db: Connection, keys: Sequence[Key]) -> dict[Key, Recipe]:
     """How the current version of each key was made; a recipe is never served."""
     places = find(db, keys)
     by_vid = {known(places, key).vid: key for key in keys}
-    bodies = dict(
+    bodies: dict[int, str] = dict(
         db.rows(
             "SELECT r.vid, r.body FROM json_each(?) j CROSS JOIN recipe r ON r.vid = j.value",
             (json.dumps(list(by_vid)),),
@@ -116,6 +118,20 @@ def before_image(db: Connection, journal: Journal, key: Key) -> str:
     return _text(db, key, there.vid, there.state)
 
 
+def former(db: Connection, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
+    """Versions whatever their state: what a successor inherits from, and what its text is compared with.
+
+    One version a key; those that do not exist or have been erased are left out.
+    """
+    places = find(db, [key for key, _ in versions])
+    found: dict[Key, Artifact] = {}
+    for key, no in versions:
+        row = db.row(_INSPECT, (places[key].aid, no)) if key in places else None
+        if row is not None and row[6] is not None:
+            found[key] = artifact_of(tuple(row[3:]), State(row[0]))
+    return found
+
+
 def staged_content(db: Connection, key: Key, version: int) -> str:
     """Content of a staged or rejected successor: for validation.
 
@@ -125,7 +141,8 @@ def staged_content(db: Connection, key: Key, version: int) -> str:
         There is no such version in quarantine.
     """
     row = db.row(
-        "SELECT v.vid FROM version v JOIN barrier b ON b.vid = v.vid WHERE v.aid = ? AND v.no = ? AND b.state = ?",
+        "SELECT v.vid FROM version v JOIN barrier b ON b.vid = v.vid WHERE v.aid = ? AND v.no = ? "
+        "AND b.state = ?",
         (place(db, key).aid, version, State.QUARANTINED),
     )
     if row is None:
@@ -169,5 +186,3 @@ def require_named(actor: str, reason: str) -> None:
     for name, text in (("actor", actor), ("reason", reason)):
         if not isinstance(text, str) or not text.strip():
             raise InvalidInput(f"an inspection needs {'an' if name == 'actor' else 'a'} {name}", witness=name)
-
-

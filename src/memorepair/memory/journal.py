@@ -1,8 +1,8 @@
 """Journal: every change, written before it acts, in a chain of seals.
 
-A row holds a version's state before and after; a version that left service is its own before-image, because content
-is never overwritten. One seal an entry: HMAC over the seal before it, the entry, and every row with the keyed digest
-of its version; it still verifies when the content has been erased.
+A row holds a version's state before and after; a version that left service is its own before-image, because
+content is never overwritten. One seal an entry: HMAC over the seal before it, the entry, and every row with
+the keyed digest of its version; it still verifies when the content has been erased.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Journal:
     def verify(self, *, first_only: bool = False) -> list[Fault]:
         """Recompute the chain; O(rows), one entry's rows in memory at a time.
 
-        The chain proves that no entry was changed, added, removed or reordered, except that the newest entries may
-        have been cut off.
+        The chain proves that no entry was changed, added, removed or reordered, except that the newest
+        entries may have been cut off.
         """
         faults: list[Fault] = []
         previous, expected = b"", 1
@@ -81,9 +81,7 @@ class Journal:
             rows = self._db.rows(_ROWS, (seq,))
             computed = self._seal(previous, (seq, cause, act, at, actor, reason), rows)
             if seq != expected or n != len(rows) or not hmac.compare_digest(seal, computed):
-                faults.append(
-                    Fault(code="seal", message=f"journal entry {seq} does not verify", witness=seq)
-                )
+                faults.append(Fault(code="seal", message=f"journal entry {seq} does not verify", witness=seq))
             previous, expected = seal, seq + 1
         return faults
 

@@ -16,7 +16,7 @@ BATCH = 20_000
 
 
 class Place(NamedTuple):
-    """An artifact's place: its rows, its current version `no` with state and cause, the `last` number given out."""
+    """Where an artifact is: its rows, its current version `no` with state and cause, its `last` number."""
 
     aid: int
     vid: int

@@ -15,8 +15,9 @@ from memorepair.memory.secret import Secret
 def migrate(db: Connection, secret: Secret | None, key: Path, clock: Callable[[], int]) -> Secret:
     """Apply the migrations the file lacks, in one transaction; the store's secret.
 
-    `secret` is None where the file is still to make. The key comes into being inside the transaction that makes the
-    tables, and the write-ahead log after it: a process killed at any instant leaves an empty file or a whole store.
+    `secret` is None where the file is still to make. The key comes into being inside the transaction that
+    makes the tables, and the write-ahead log after it: a process killed at any instant leaves an empty file
+    or a whole store.
     """
     version = db.number("PRAGMA user_version")
     check_schema(version, db.path)

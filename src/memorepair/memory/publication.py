@@ -57,7 +57,7 @@ class Publication:
         with self._journal.entry("discard", case=case) as seq:
             self._journal.add(seq, ((vid, State.QUARANTINED, State.ERASED) for vid in vids))
         for table in ("content", "vector", "recipe"):
-            self._db.many(f"DELETE FROM {table} WHERE vid = ?", ((vid,) for vid in vids))  # noqa: S608  literals
+            self._db.many(f"DELETE FROM {table} WHERE vid = ?", ((vid,) for vid in vids))  # noqa: S608
         self._barrier.move(vids, State.ERASED, case)
         self._unstage(vids)
         return len(vids)
@@ -72,10 +72,11 @@ class Publication:
         """Serve successors in place of their former versions, and released versions as they are."""
         if expect is not None:
             expect()
-        keys = [one.key for one in (*successors, *releases)]
+        everything: list[Successor | Release] = [*successors, *releases]
+        keys = [one.key for one in everything]
         if (twice := named_twice(keys)) is not None:
             raise InvalidInput(f"{twice} is published twice", witness=twice)
-        places = find(self._db, [*keys, *(read.key for one in (*successors, *releases) for read in one.reads)])
+        places = find(self._db, [*keys, *(read.key for one in everything for read in one.reads)])
         olds = {key: known(places, key) for key in keys}
         self._require_members(case, olds)
         new = dict(
@@ -88,9 +89,7 @@ class Publication:
         coming = {(one.key, one.version): new[one.key] for one in successors}
         coming |= {(one.key, olds[one.key].no): olds[one.key].vid for one in releases}
         arcs = [
-            arc
-            for one in (*successors, *releases)
-            for arc in _arcs(olds[one.key].aid, one.key, one.reads, places, coming)
+            arc for one in everything for arc in _arcs(olds[one.key].aid, one.key, one.reads, places, coming)
         ]
         former = [olds[one.key] for one in successors]
         released = [olds[one.key] for one in releases]
@@ -108,14 +107,15 @@ class Publication:
             self._db.many("DELETE FROM arc WHERE dst = ?", ((old.aid,) for old in released))
             add_arcs(self._db, sorted(set(arcs)))
             self._db.many(
-                "UPDATE artifact SET cur = ? WHERE aid = ?", ((vid, olds[key].aid) for key, vid in new.items())
+                "UPDATE artifact SET cur = ? WHERE aid = ?",
+                ((vid, olds[key].aid) for key, vid in new.items()),
             )
             index.add(self._db, new.values())
             self._barrier.move((old.vid for old in former), State.SUPERSEDED, case)
             self._barrier.lift([*new.values(), *(old.vid for old in released)])
             self._unstage(new.values())
 
-    # checks ----------------------------------------------------------------------------------------------------
+    # checks ----------------------------------------------------------------------------------------
 
     def _require_members(self, case: int, places: dict[Key, Place]) -> None:
         """Every artifact must still be withdrawn as a member of the case, and not the root of a deletion."""

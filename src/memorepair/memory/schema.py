@@ -1,8 +1,9 @@
 """Schema: the tables of a store as numbered migrations.
 
-Content lies in `content`, `vector` and `recipe` only, apart from everything that is rewritten: their rows are inserted
-in ascending order of vid and deleted, never updated and never indexed by content, so `secure_delete` leaves no stale
-copy of a moved cell behind. A row of `barrier` bars a version; no row means it is served if it is current.
+Content lies in `content`, `vector` and `recipe` only, apart from everything that is rewritten: their rows are
+inserted in ascending order of vid and deleted, never updated and never indexed by content, so `secure_delete`
+leaves no stale copy of a moved cell behind. A row of `barrier` bars a version; no row means it is served if
+it is current.
 """
 
 from __future__ import annotations
@@ -14,55 +15,67 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         "CREATE TABLE scope(sid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
         # cur: newest published version. born: of version 1.
-        """CREATE TABLE artifact(aid INTEGER PRIMARY KEY, sid INTEGER NOT NULL REFERENCES scope, id TEXT NOT NULL,
+        """CREATE TABLE artifact(
+            aid INTEGER PRIMARY KEY, sid INTEGER NOT NULL REFERENCES scope, id TEXT NOT NULL,
             cur INTEGER NOT NULL, born INTEGER NOT NULL, UNIQUE(sid, id))""",
-        """CREATE TABLE version(vid INTEGER PRIMARY KEY AUTOINCREMENT, aid INTEGER NOT NULL REFERENCES artifact,
+        """CREATE TABLE version(
+            vid INTEGER PRIMARY KEY AUTOINCREMENT, aid INTEGER NOT NULL REFERENCES artifact,
             no INTEGER NOT NULL, born INTEGER NOT NULL, kind INTEGER NOT NULL, arch INTEGER NOT NULL,
             size INTEGER NOT NULL, digest BLOB NOT NULL, UNIQUE(aid, no))""",
-        """CREATE TABLE barrier(vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL,
-            cause INTEGER NOT NULL)""",
+        """CREATE TABLE barrier(
+            vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL, cause INTEGER NOT NULL)""",
         "CREATE INDEX barrier_cause ON barrier(cause, state)",
         # Staged successors that are neither published nor rejected.
         "CREATE TABLE staged(vid INTEGER PRIMARY KEY REFERENCES version, cause INTEGER NOT NULL)",
         # Arcs into current versions; src and dst are artifacts, so a cascade needs no join to version.
-        """CREATE TABLE arc(src INTEGER NOT NULL, src_vid INTEGER NOT NULL, dst INTEGER NOT NULL, rel INTEGER NOT NULL,
+        """CREATE TABLE arc(
+            src INTEGER NOT NULL, src_vid INTEGER NOT NULL, dst INTEGER NOT NULL, rel INTEGER NOT NULL,
             grp INTEGER NOT NULL, PRIMARY KEY(src, src_vid, dst, rel, grp)) WITHOUT ROWID""",
         "CREATE INDEX arc_in ON arc(dst)",
         # Arcs into versions that were current.
-        """CREATE TABLE arc_old(dst_vid INTEGER NOT NULL, src_vid INTEGER NOT NULL, rel INTEGER NOT NULL,
-            grp INTEGER NOT NULL, PRIMARY KEY(dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
+        """CREATE TABLE arc_old(
+            dst_vid INTEGER NOT NULL, src_vid INTEGER NOT NULL, rel INTEGER NOT NULL, grp INTEGER NOT NULL,
+            PRIMARY KEY(dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
         "CREATE INDEX arc_old_out ON arc_old(src_vid)",
-        """CREATE TABLE semantic(dst_vid INTEGER NOT NULL, src INTEGER NOT NULL,
-            PRIMARY KEY(dst_vid, src)) WITHOUT ROWID""",
+        """CREATE TABLE semantic(
+            dst_vid INTEGER NOT NULL, src INTEGER NOT NULL, PRIMARY KEY(dst_vid, src)) WITHOUT ROWID""",
         # s: the scope as one trigram. meta: JSON of what describes the content, NULL where all is default.
         "CREATE TABLE content(vid INTEGER PRIMARY KEY, s TEXT NOT NULL, text TEXT NOT NULL, meta TEXT)",
-        """CREATE TABLE space(space INTEGER PRIMARY KEY, model TEXT NOT NULL, revision TEXT NOT NULL,
+        """CREATE TABLE space(
+            space INTEGER PRIMARY KEY, model TEXT NOT NULL, revision TEXT NOT NULL,
             dimension INTEGER NOT NULL, normalised INTEGER NOT NULL,
             UNIQUE(model, revision, dimension, normalised))""",
-        "CREATE TABLE vector(vid INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, v BLOB NOT NULL)",
+        """CREATE TABLE vector(
+            vid INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, v BLOB NOT NULL)""",
         "CREATE TABLE recipe(vid INTEGER PRIMARY KEY, body TEXT NOT NULL)",
         # The index holds current versions only, barred or not; so the view is what it must agree with.
         """CREATE VIEW indexed AS SELECT c.vid, c.s, c.text FROM content c
             JOIN version v ON v.vid = c.vid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid""",
         """CREATE VIRTUAL TABLE fts USING fts5(s, text, content='indexed', content_rowid='vid',
             tokenize='trigram')""",
-        """CREATE TABLE cases(cause INTEGER PRIMARY KEY AUTOINCREMENT, tau TEXT NOT NULL, status TEXT NOT NULL,
+        """CREATE TABLE cases(
+            cause INTEGER PRIMARY KEY AUTOINCREMENT, tau TEXT NOT NULL, status TEXT NOT NULL,
             at INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT, delta TEXT NOT NULL)""",
-        """CREATE TABLE case_root(cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL,
-            vid INTEGER NOT NULL, PRIMARY KEY(cause, pos)) WITHOUT ROWID""",
-        """CREATE TABLE journal(seq INTEGER PRIMARY KEY, cause INTEGER, act TEXT NOT NULL, at INTEGER NOT NULL,
-            actor TEXT, reason TEXT, n INTEGER NOT NULL, seal BLOB NOT NULL)""",
+        """CREATE TABLE case_root(
+            cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
+            PRIMARY KEY(cause, pos)) WITHOUT ROWID""",
+        """CREATE TABLE journal(
+            seq INTEGER PRIMARY KEY, cause INTEGER, act TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT,
+            reason TEXT, n INTEGER NOT NULL, seal BLOB NOT NULL)""",
         "CREATE INDEX journal_cause ON journal(cause) WHERE cause IS NOT NULL",
-        """CREATE TABLE journal_row(seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER,
+        """CREATE TABLE journal_row(
+            seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER,
             PRIMARY KEY(seq, vid)) WITHOUT ROWID""",
-        """CREATE TABLE verdict(seq INTEGER NOT NULL, vid INTEGER NOT NULL, name TEXT NOT NULL, word TEXT NOT NULL,
+        """CREATE TABLE verdict(
+            seq INTEGER NOT NULL, vid INTEGER NOT NULL, name TEXT NOT NULL, word TEXT NOT NULL,
             PRIMARY KEY(vid, seq, name)) WITHOUT ROWID""",
         "CREATE TABLE tombstone(digest BLOB PRIMARY KEY, cause INTEGER NOT NULL) WITHOUT ROWID",
         "CREATE TABLE usage(aid INTEGER PRIMARY KEY, reads INTEGER NOT NULL, last INTEGER NOT NULL)",
-        """CREATE TABLE operator_cost(operator TEXT PRIMARY KEY, runs INTEGER NOT NULL, size REAL NOT NULL,
-            cost REAL NOT NULL, seconds REAL NOT NULL) WITHOUT ROWID""",
+        """CREATE TABLE operator_cost(
+            operator TEXT PRIMARY KEY, runs INTEGER NOT NULL, size REAL NOT NULL, cost REAL NOT NULL,
+            seconds REAL NOT NULL) WITHOUT ROWID""",
     ),
 )
-"""Migration k (from 1) takes a file of schema k - 1 to schema k (PRAGMA user_version). Never edit one that shipped."""
+"""Migration k, from 1, takes a file from schema k - 1 to k (PRAGMA user_version). Never edit one in use."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

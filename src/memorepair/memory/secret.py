@@ -1,7 +1,7 @@
 """Secret: the key beside the database, and what is computed with it.
 
-The key lies in a file of its own, mode 0600, never in the database: who has the database alone cannot test guesses of
-short texts against digests, nor forge a journal.
+The key lies in a file of its own, mode 0600, never in the database: who has the database alone cannot test
+guesses of short texts against digests, nor forge a journal.
 """
 
 from __future__ import annotations

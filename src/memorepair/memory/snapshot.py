@@ -73,7 +73,8 @@ class Snapshot:
     semantic: tuple[tuple[Key, Key], ...]
 
 
-_VERSIONS = """SELECT v.vid, s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)), b.cause,
+_VERSIONS = """SELECT v.vid, s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)),
+    b.cause,
     v.digest, v.born, a.cur = v.vid,
     EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid)
     AND NOT EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid AND w.word NOT IN ('pass', 'warn'))
@@ -89,7 +90,8 @@ def take(db: Connection) -> Snapshot:
     """Read the picture; the caller holds one transaction. O(versions + arcs)."""
     views: dict[int, VersionView] = {}
     current: dict[Key, VersionView] = {}
-    for vid, name, id, no, kind, arch, state, cause, digest, born, is_current, validated in db.rows(_VERSIONS):
+    rows = db.rows(_VERSIONS)
+    for vid, name, id, no, kind, arch, state, cause, digest, born, is_current, validated in rows:
         view = VersionView(
             key=key_of(name, id),
             version=no,

@@ -55,8 +55,8 @@ from memorepair.memory.writer import Writer
 class SqliteStore:
     """The `Store` in one SQLite file, with its key beside it; what each method promises is written there.
 
-    Several processes may open the file. Several threads may use one store: one connection and one lock, so calls run
-    one after another; open the file once a thread to read in parallel.
+    Several processes may open the file. Several threads may use one store: one connection and one lock, so
+    calls run one after another; open the file once a thread to read in parallel.
     """
 
     def __init__(self, db: Connection, secret: Secret, clock: Callable[[], int]) -> None:
@@ -96,7 +96,8 @@ class SqliteStore:
         StoreError
             It is not there and may not be made, or no file can be there.
         ForeignStore, NewerSchema, CorruptStore
-            The file is something else, newer, or damaged, or its key is missing or another's; it is unchanged.
+            The file is something else, newer, or damaged, or its key is missing or another's.
+            It is unchanged.
         """
         place = Path(path).absolute()
         key = place.with_name(place.name + ".key")
@@ -146,7 +147,7 @@ class SqliteStore:
             if keep:
                 self._usage.forget()
 
-    # writing ---------------------------------------------------------------------------------------------------
+    # writing ---------------------------------------------------------------------------------------
 
     def write(
         self,
@@ -232,7 +233,7 @@ class SqliteStore:
     def operator_costs(self) -> dict[str, OperatorCost]:
         return costs.running(self._db)
 
-    # serving ---------------------------------------------------------------------------------------------------
+    # serving ---------------------------------------------------------------------------------------
 
     def get(self, key: Key) -> Artifact:
         with self._db.locked():
@@ -248,7 +249,7 @@ class SqliteStore:
         with self._db.reading():
             return doors.history(self._db, key)
 
-    # without content -------------------------------------------------------------------------------------------
+    # without content -------------------------------------------------------------------------------
 
     def listing(
         self,
@@ -298,16 +299,14 @@ class SqliteStore:
                 faults += check.check_index(self._db)
         return faults
 
-    # reviewing -------------------------------------------------------------------------------------------------
+    # reviewing -------------------------------------------------------------------------------------
 
     def inspect(self, key: Key, *, actor: str, reason: str, version: int | None = None) -> Artifact:
         engine.require_named(actor, reason)
         with self._writing():
-            return engine.inspect(
-                self._db, self._journal, key, actor=actor, reason=reason, version=version
-            )
+            return engine.inspect(self._db, self._journal, key, actor=actor, reason=reason, version=version)
 
-    # engine reads ----------------------------------------------------------------------------------------------
+    # engine reads ----------------------------------------------------------------------------------
 
     def members(self, case: int) -> list[Member]:
         with self._db.reading():
@@ -324,6 +323,10 @@ class SqliteStore:
     def before_image(self, key: Key) -> str:
         with self._writing():
             return engine.before_image(self._db, self._journal, key)
+
+    def former(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
+        with self._db.reading():
+            return engine.former(self._db, versions)
 
     def staged_content(self, key: Key, version: int) -> str:
         with self._db.reading():

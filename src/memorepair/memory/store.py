@@ -52,11 +52,11 @@ NO_DELTA: Mapping[str, Json] = {}
 class Store(Protocol):
     """Where artifacts live, behind a barrier, with a journal.
 
-    Every write is one transaction and one sealed journal entry or more; on any error nothing has changed. What has
-    been withdrawn leaves by no serving door; the engine reads are for repair alone.
+    Every write is one transaction and one sealed journal entry or more; on any error nothing has changed.
+    What has been withdrawn leaves by no serving door; the engine reads are for repair alone.
     """
 
-    # writing ---------------------------------------------------------------------------------------------------
+    # writing ---------------------------------------------------------------------------------------
 
     def write(
         self,
@@ -132,7 +132,7 @@ class Store(Protocol):
         ...
 
     def stage(self, case: int, draft: Draft) -> int:
-        """Store a successor of a member in quarantine; its version number. The draft's reads are not looked at."""
+        """Store a successor of a member in quarantine; its version number. The draft's reads do not count."""
         ...
 
     def reject(self, case: int, versions: Sequence[tuple[Key, int]], reasons: Sequence[str]) -> None:
@@ -157,8 +157,8 @@ class Store(Protocol):
         Raises
         ------
         StaleRead
-            A read is neither served and current nor published by this call, or a key is no longer withdrawn, or is
-            a root of a deletion.
+            A read is neither served and current nor published by this call, or a key is no longer withdrawn,
+            or is a root of a deletion.
         UnknownId
             A version is not staged for the case, or a key is no member of it.
         """
@@ -177,7 +177,7 @@ class Store(Protocol):
         ...
 
     def repairing(self, case: int, *, wait: float = 0.0) -> AbstractContextManager[None]:
-        """Hold the repair lock, exclusive across processes; RepairInProgress if another does after `wait` seconds."""
+        """Hold the repair lock, exclusive across processes; RepairInProgress where another does."""
         ...
 
     def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
@@ -188,7 +188,7 @@ class Store(Protocol):
         """Running means by operator."""
         ...
 
-    # serving ---------------------------------------------------------------------------------------------------
+    # serving ---------------------------------------------------------------------------------------
 
     def get(self, key: Key) -> Artifact:
         """The served version; Withdrawn or UnknownId otherwise. Counts as a use."""
@@ -202,7 +202,7 @@ class Store(Protocol):
         """All versions, oldest first; content only of those that did not leave through an event."""
         ...
 
-    # without content -------------------------------------------------------------------------------------------
+    # without content -------------------------------------------------------------------------------
 
     def listing(
         self,
@@ -251,13 +251,13 @@ class Store(Protocol):
         """What is wrong with the file: pages, index, seals, barrier against journal. Reads all of it."""
         ...
 
-    # reviewing -------------------------------------------------------------------------------------------------
+    # reviewing -------------------------------------------------------------------------------------
 
     def inspect(self, key: Key, *, actor: str, reason: str, version: int | None = None) -> Artifact:
         """Any version that has content, for a person who reviews; journalled."""
         ...
 
-    # engine reads ----------------------------------------------------------------------------------------------
+    # engine reads ----------------------------------------------------------------------------------
 
     def members(self, case: int) -> list[Member]:
         """Engine read: the cascade of a case as it was withdrawn, with its states today."""
@@ -273,6 +273,10 @@ class Store(Protocol):
 
     def before_image(self, key: Key) -> str:
         """Engine read: content of the current version, withdrawn or not; journalled as ``own_version``."""
+        ...
+
+    def former(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
+        """Engine read: versions in any state, one a key; for comparison, and for what a successor inherits."""
         ...
 
     def staged_content(self, key: Key, version: int) -> str:

@@ -26,7 +26,7 @@ class Usage:
         return self._counts.get(aid, (0, None))
 
     def flush(self) -> None:
-        """Add the counts to the table, inside the caller's transaction; `forget` them once it has committed."""
+        """Add the counts to the table in the caller's transaction; `forget` them once it has committed."""
         self._db.many(
             """INSERT INTO usage(aid, reads, last) VALUES(?,?,?)
             ON CONFLICT DO UPDATE SET reads = reads + excluded.reads, last = max(last, excluded.last)""",

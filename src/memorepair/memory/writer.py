@@ -88,10 +88,10 @@ class Writer:
     def stage(self, prepared: Prepared, there: Place) -> tuple[int, int]:
         """Store a version that is not current and in no index; its vid and number. The caller bars it."""
         vid, no = self._next("version", "vid"), there.last + 1
-        self._insert_versions([_Target(prepared, there.aid, vid, no, there)])
+        self._insert_versions([_Target(prepared, there.aid, vid, no, there)], self._clock())
         return vid, no
 
-    # checks ----------------------------------------------------------------------------------------------------
+    # checks ----------------------------------------------------------------------------------------
 
     def _refuse_tombstoned(self, drafts: Iterable[Prepared]) -> None:
         if self._db.row("SELECT 1 FROM tombstone LIMIT 1") is None:
@@ -131,7 +131,7 @@ class Writer:
                 plan.semantic.add((target.vid, near.aid if near else known(places, other).aid))
         return plan
 
-    # rows ------------------------------------------------------------------------------------------------------
+    # rows ------------------------------------------------------------------------------------------
 
     def _next(self, table: str, column: str) -> int:
         return 1 + self._db.number(f"SELECT coalesce(max({column}), 0) FROM {table}")  # noqa: S608  literals
@@ -141,7 +141,7 @@ class Writer:
         targets = list(plan.targets.values())
         if not targets:
             return
-        now = self._clock()
+        now = self._clock()  # one instant for all of it
         former = [target.old for target in targets if target.old]
         index.remove(self._db, (old.vid for old in former))
         retire_arcs(self._db, ((old.aid, old.vid) for old in former))
@@ -155,13 +155,13 @@ class Writer:
             ),
         )
         many("UPDATE artifact SET cur = ? WHERE aid = ?", ((t.vid, t.aid) for t in targets if t.old))
-        self._insert_versions(targets)
+        self._insert_versions(targets, now)
         add_arcs(self._db, sorted(plan.arcs))
         many("INSERT INTO semantic(dst_vid, src) VALUES(?,?)", sorted(plan.semantic))
         index.add_from(self._db, targets[0].vid, count=len(targets))
 
-    def _insert_versions(self, targets: Sequence[_Target]) -> None:
-        many, now = self._db.many, self._clock()
+    def _insert_versions(self, targets: Sequence[_Target], now: int) -> None:
+        many = self._db.many
         sids = self._scopes({target.prepared.draft.key.scope for target in targets})
         marks = {scope: token(sid) for scope, sid in sids.items()}
         drafts = [(target.vid, target.prepared, target.prepared.draft) for target in targets]
