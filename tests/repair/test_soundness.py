@@ -404,6 +404,16 @@ def test_a_withdrawn_version_is_not_readable_once_it_is_superseded() -> None:
     assert found(store(), correction(), after) == {(1, CACHE, what)}
 
 
+def test_what_was_derived_since_may_be_overtaken_but_not_stand_on_what_was_withdrawn() -> None:
+    after = repaired(store())
+    late = key("late")
+    after.put(late, "late", (SKILL,))
+    after.put(SKILL, "skill 3", (SUMMARY,), validated=True)
+    assert found(store(), correction(), after) == set()
+    after.reads[late] = {SKILL: 1}
+    assert found(store(), correction(), after) == {(1, late, "it stands on a version that is not current")}
+
+
 def test_what_was_out_of_service_before_is_not_brought_back() -> None:
     before = store()
     before.set(SKILL, State.ARCHIVED)

@@ -176,7 +176,8 @@ class Pricing:
         )
         age = (last.max(initial=0) - last) / _DAY
         value: npt.NDArray[np.float64] = worth * (1 + np.log1p(uses)) * (1 + np.log1p(dependents))
-        return value * np.maximum(np.exp2(-age / self.half_life_days), LEAST_RECENCY)
+        value *= np.maximum(np.exp2(-age / self.half_life_days), LEAST_RECENCY)
+        return value
 
     @staticmethod
     def _default_costs(

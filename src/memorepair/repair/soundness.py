@@ -162,9 +162,6 @@ class _Audit:
             return True
         return key not in self.fresh and not self.after.versions[key, version].validated
 
-    # the cascade
-    # ---------------------------------------------------------------------------------------------
-
     def _stand(self) -> None:
         """Find the ground of every served member and of everything new that reads one, and its faults."""
         for key in sorted(self.cascade):
@@ -219,8 +216,15 @@ class _Audit:
                     self._fault(2, key, "a successor stands on its own withdrawn version", version)
             elif not self._served(parent):
                 self._fault(law, key, "it stands on what is not served", parent)
-            elif self.after.current[parent].version != version:
+            elif self.after.current[parent].version != version and not self._may_be_stale(
+                ground, parent, version
+            ):
                 self._fault(law, key, "it stands on a version that is not current", (parent, version))
+
+    def _may_be_stale(self, ground: _Standing, parent: Key, version: int) -> bool:
+        # What was derived since may have been overtaken by an ordinary update; only support from before the
+        # event is out of the question.
+        return ground is _Standing.NEW and (parent, version) not in self.before.versions
 
     def _may_read_own(self, key: Key, version: int) -> bool:
         return self.event.kind is EventKind.MIGRATE and (key, version) in self.before.versions
@@ -270,9 +274,6 @@ class _Audit:
             key = min(parent for parent, _ in self.read_after[key] if parent in circular and parent != key)
         return tuple(list(seen)[seen[key] :])
 
-    # everything
-    # ----------------------------------------------------------------------------------------------
-
     def _hidden_versions(self) -> Iterable[Violation]:
         """Versions that are readable beside the current one although the event took them out of service."""
         for (key, version), view in self.after.versions.items():
@@ -287,7 +288,7 @@ class _Audit:
                 yield Violation(law=1, key=key, what=what, witness=version)
 
     def _outside(self) -> Iterable[Violation]:
-        """What changed although the event does not reach it; the event may bring a version of an interface."""
+        """What changed although the event does not reach it; the event may bring an interface's version."""
         for key, was in self.before.current.items():
             now = self.after.current.get(key)
             if key in self.cascade or now is None or now.version == was.version:
