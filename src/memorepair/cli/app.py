@@ -12,7 +12,7 @@ from memorepair.cli import check, demo, doors, events, imports, repairs, selecti
 app = typer.Typer(
     name="memorepair",
     help="Withdraw what a wrong source has tainted, choose repairs exactly, republish what is validated.",
-    epilog="Exit codes: 0 clean, 1 problems found, 2 bad input (nothing changed). Every command knows --json.",
+    epilog="Exit codes: 0 clean, 1 problems found, 2 bad input, nothing changed. Every command knows --json.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

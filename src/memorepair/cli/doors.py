@@ -29,7 +29,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def status(db: Db, as_json: AsJson = False) -> int:
-    """Artifacts by state and kind, and the cases that still need somebody; exit code 1 while there are any."""
+    """Artifacts by state and kind, and the cases not closed; exit code 1 while there are any."""
     with opened(db) as memory:
         found = memory.status()
     if as_json:

@@ -57,7 +57,7 @@ def tau_bench(
             "artifacts": found.artifacts,
             "influence arcs": found.arcs,
             "calls that changed the database": found.changes,
-            "read tools replayed alike": f"{found.reads.agree} of {found.reads.total} ({found.reads.share:.1%})",
+            "reads replayed alike": f"{found.reads.agree} of {found.reads.total} ({found.reads.share:.1%})",
         }
     )
     rows("imported", ("what", "count"), found.by_kind.items())

@@ -8,8 +8,8 @@ from rich.text import Text
 def visible(content: str, *, lines: bool = False) -> Text:
     """`content` with whatever is not printable spelled out, and no markup read from it.
 
-    Escape sequences, line separators and direction overrides would let stored content redraw the screen or reorder
-    what is read; they show as ``\\x1b``. `lines` keeps line feeds and tabs.
+    Escape sequences, line separators and direction overrides would let stored content redraw the screen or
+    reorder what is read; they show as ``\\x1b``. `lines` keeps line feeds and tabs.
     """
     kept = "\n\t" if lines else ""
     return Text("".join(one if one.isprintable() or one in kept else _spelled(one) for one in content))

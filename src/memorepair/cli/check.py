@@ -1,0 +1,31 @@
+"""The command that checks the memory's file."""
+
+from __future__ import annotations
+
+import typer
+
+from memorepair.cli.guard import CLEAN, PROBLEMS, command
+from memorepair.cli.options import AsJson, Db, opened
+from memorepair.cli.output import emit, rows, say
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register check."""
+    command(app, "check")(check)
+
+
+def check(db: Db, as_json: AsJson = False) -> int:
+    """Whether the file is what was written: database, journal seals, barrier, index; exit code 1 if it is not."""
+    with opened(db) as memory:
+        faults = memory.store.check()
+    if as_json:
+        emit({"sound": not faults, "faults": faults})
+    elif faults:
+        rows(
+            f"{len(faults)} faults",
+            ("code", "what", "witness"),
+            [(one.code, one.message, one.witness) for one in faults],
+        )
+    else:
+        say(f"{db} is sound", style="green")
+    return PROBLEMS if faults else CLEAN
