@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from memorepair.adapters.tau_bench.database import dumps, interface_id
@@ -68,21 +68,32 @@ def declare(memory: Memory, event: RepairEvent) -> Case:
 
 def largest_cascade(drafts: Sequence[Draft], prefix: str) -> Key:
     """The artifact from which most are reached, among ids that begin with `prefix`; of equals the first."""
+    children = _children(drafts)
+    roots = sorted(draft.key for draft in drafts if draft.key.id.startswith(prefix))
+    return max(roots, key=lambda root: len(_spread([root], children)))
+
+
+def reached(roots: Iterable[Key], drafts: Sequence[Draft]) -> set[Key]:
+    """C(F) by the drafts' own arcs, the roots included."""
+    return _spread(roots, _children(drafts))
+
+
+def _children(drafts: Sequence[Draft]) -> Mapping[Key, list[Key]]:
     children: defaultdict[Key, list[Key]] = defaultdict(list)
     for draft in drafts:
         for read in draft.reads:
             children[read.key].append(draft.key)
-    roots = sorted(draft.key for draft in drafts if draft.key.id.startswith(prefix))
-    return max(roots, key=lambda root: len(_reached(root, children)))
+    return children
 
 
-def _reached(root: Key, children: Mapping[Key, Sequence[Key]]) -> set[Key]:
-    reached, todo = {root}, [root]
+def _spread(roots: Iterable[Key], children: Mapping[Key, Sequence[Key]]) -> set[Key]:
+    found = set(roots)
+    todo = [*found]
     while todo:
-        new = set(children.get(todo.pop(), ())) - reached
-        reached |= new
+        new = set(children.get(todo.pop(), ())) - found
+        found |= new
         todo.extend(new)
-    return reached
+    return found
 
 
 def moved(content: str) -> str:
