@@ -26,7 +26,7 @@ _WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:['’.@-][^\W{_CJK}]+)*")
 
 
 def sentences(content: str) -> list[str]:
-    """The sentences of a text in order; those of a JSON object or list read ``key: value.``"""
+    """The sentences of a text in order, each with its full stop; JSON reads as ``key: value.`` sentences."""
     try:
         value = parse(content)
     except InvalidInput:
@@ -44,7 +44,14 @@ def _split(text: str) -> list[str]:
                 found.append(" ".join(whole.split()))
                 whole = ""
         found.append(" ".join(whole.split()))
-    return [sentence for sentence in found if _WORD.search(sentence)]
+    return [_ended(sentence) for sentence in found if _WORD.search(sentence)]
+
+
+def _ended(sentence: str) -> str:
+    """With a full stop where a line broke off without one, so that sentences can stand in one line."""
+    if sentence.rstrip("\"')]”’」』）").endswith((".", "!", "?", "。", "！", "？", "；", "…")):
+        return sentence
+    return f"{sentence}{'。' if _is_chinese(sentence[-1]) else '.'}"
 
 
 def _render(value: Json) -> list[str]:
@@ -73,11 +80,23 @@ def _leaf(value: Json) -> str:
     return " ".join(str(value).split())
 
 
+def tokens(text: str) -> list[str]:
+    """Words as written; of a run of Chinese characters, each one."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        found += word if _is_chinese(word) else [word]
+    return found
+
+
+def _is_chinese(word: str) -> bool:
+    return re.match(f"[{_CJK}]", word) is not None
+
+
 def words(text: str) -> list[str]:
     """Lower-case words; a run of Chinese characters as its overlapping pairs, which need no dictionary."""
     found: list[str] = []
     for word in _WORD.findall(text.casefold()):
-        if re.match(f"[{_CJK}]", word):
+        if _is_chinese(word):
             found += [word[at : at + 2] for at in range(max(1, len(word) - 1))]
         else:
             found.append(word)

@@ -1,0 +1,127 @@
+"""The engine: Algorithm 1, from a declared event to what is published."""
+
+from __future__ import annotations
+
+from memorepair.errors import StaleRead
+from memorepair.memory.artifact import Case, CaseStatus
+from memorepair.memory.store import Store
+from memorepair.proof import Ties
+from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.build import build_candidates
+from memorepair.repair.cascade import Cascade, read_cascade
+from memorepair.repair.events import RepairEvent
+from memorepair.repair.execution import Progress, execute
+from memorepair.repair.plan import RepairPlan, make_plan
+from memorepair.repair.pricing import Pricing
+from memorepair.repair.publication import publish
+from memorepair.repair.report import RepairReport, make_report
+from memorepair.repair.withdrawal import event_of, withdraw
+
+__all__ = ["ATTEMPTS", "RepairReport", "plan", "repair", "withdraw"]
+
+ATTEMPTS = 3
+"""How often a repair plans again when other events or updates come between."""
+
+
+def plan(
+    store: Store,
+    case: int,
+    *,
+    operators: OperatorTable,
+    pricing: Pricing | None = None,
+    tradeoff: float | None = None,
+    ties: Ties = "fewest",
+    solver: str = "pseudoflow",
+) -> RepairPlan:
+    """What `repair` would do for a case; changes nothing.
+
+    Raises
+    ------
+    UnknownId
+        There is no such case or solver.
+    """
+    event, cascade = _state(store, case)
+    return _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+
+
+def repair(
+    store: Store,
+    case: int,
+    *,
+    operators: OperatorTable,
+    pricing: Pricing | None = None,
+    tradeoff: float | None = None,
+    ties: Ties = "fewest",
+    solver: str = "pseudoflow",
+    wait: float = 0.0,
+    progress: Progress | None = None,
+) -> RepairReport:
+    """Repair the members of a case that are still withdrawn; `withdraw` has put the barrier up before.
+
+    Raises
+    ------
+    RepairInProgress
+        Another repair holds the store, still after `wait` seconds.
+    StaleRead
+        Other events or updates came between in every attempt.
+
+    Notes
+    -----
+    A repair that raises takes back what it staged, and leaves the case open and the barrier up.
+    """
+    with store.repairing(case, wait=wait):
+        store.discard_staged(case)  # of a repair that died
+        store.set_status(case, CaseStatus.RUNNING)
+        try:
+            return _repair(store, case, operators, pricing, tradeoff, ties, solver, progress)
+        except BaseException:
+            store.discard_staged(case)
+            store.set_status(case, CaseStatus.OPEN)
+            raise
+
+
+def _repair(
+    store: Store,
+    case: int,
+    operators: OperatorTable,
+    pricing: Pricing | None,
+    tradeoff: float | None,
+    ties: Ties,
+    solver: str,
+    progress: Progress | None,
+) -> RepairReport:
+    spent = 0.0
+    for attempt in range(1, ATTEMPTS + 1):
+        event, cascade = _state(store, case)  # kappa_e, C(F), D(F), Ret(e); B is up
+        chosen = _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+        execution = execute(store, event, cascade, chosen, operators, progress=progress)
+        try:
+            publish(store, chosen, execution)
+        except StaleRead:
+            store.discard_staged(case)
+            spent += execution.cost
+            continue
+        closed = store.close_case(case)
+        return make_report(
+            closed, chosen, len(cascade.members), execution, spent_before=spent, attempts=attempt
+        )
+    raise StaleRead(f"case {case} changed in each of {ATTEMPTS} attempts", witness=case)
+
+
+def _state(store: Store, case: int) -> tuple[RepairEvent, Cascade]:
+    declared: Case = store.case(case)
+    return event_of(store, declared), read_cascade(store, case)
+
+
+def _plan(
+    store: Store,
+    event: RepairEvent,
+    cascade: Cascade,
+    operators: OperatorTable,
+    pricing: Pricing | None,
+    tradeoff: float | None,
+    ties: Ties,
+    solver: str,
+) -> RepairPlan:
+    candidates = build_candidates(store, cascade, event, operators, pricing or Pricing())
+    return make_plan(cascade, candidates, tradeoff=tradeoff, ties=ties, solver=solver)

@@ -1,0 +1,400 @@
+"""Execution: a plan carried out in order, with early cutoff, up to what could be published."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from memorepair.errors import InvalidInput
+from memorepair.graphs.digraph import Digraph, Index
+from memorepair.graphs.order import strong_components, waves
+from memorepair.graphs.terms import PROPAGATING, Kind
+from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe
+from memorepair.memory.exchange import Member, SupportArc
+from memorepair.memory.store import Store
+from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.cascade import Cascade
+from memorepair.repair.checks.check import Context, Verdict
+from memorepair.repair.checks.marks import Run, marked
+from memorepair.repair.events import Deletion, Migration, RepairEvent
+from memorepair.repair.inheritance import inheriting
+from memorepair.repair.modes import Mode
+from memorepair.repair.operators.attempt import Failure, attempt
+from memorepair.repair.operators.operator import Call, Input, Made, Operator
+from memorepair.repair.plan import RepairPlan
+from memorepair.repair.validation import first_refusal, validate
+
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""What is being done, how many steps of it are done, of how many."""
+
+INPUT_UNAVAILABLE = "input unavailable"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A validated successor in quarantine, ready to be published."""
+
+    version: int
+    digest: str
+    reads: tuple[Read, ...]
+    verdicts: tuple[Verdict, ...]
+    cost: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """Executed, validated, and the same as before: the old version can be released."""
+
+    reads: tuple[Read, ...]
+    verdicts: tuple[Verdict, ...]
+    cost: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """Not executed: everything it read is there again exactly as it read it."""
+
+    reads: tuple[Read, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """No successor; `rejected` is the version that validation refused, None where there is none."""
+
+    reason: str
+    cost: float
+    verdicts: tuple[Verdict, ...] = ()
+    rejected: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """Not executed because a prerequisite has no successor."""
+
+    because: Key
+
+
+Outcome: TypeAlias = Staged | Unchanged | Released | Failed | Skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What became of each chosen or released member, in the order of execution; nothing is published yet."""
+
+    outcomes: Mapping[Key, Outcome]
+
+    @property
+    def cost(self) -> float:
+        """What was actually spent, in the candidates' unit."""
+        return float(
+            sum(one.cost for one in self.outcomes.values() if isinstance(one, Staged | Unchanged | Failed))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """A version that this run may read."""
+
+    key: Key
+    version: int
+    digest: str
+    kind: Kind
+
+
+def execute(
+    store: Store,
+    event: RepairEvent,
+    cascade: Cascade,
+    plan: RepairPlan,
+    operators: OperatorTable,
+    *,
+    progress: Progress | None = None,
+) -> Execution:
+    """Carry the plan out over all of D(F), in topological order of what the members read.
+
+    A member whose parents are all there, each with the digest the member had read, is released without
+    execution, chosen or not (early cutoff). Any other is executed where the plan chose it: the operator is
+    given served artifacts, fresh replacements and this run's validated results only; what it makes is
+    validated and staged.
+
+    Notes
+    -----
+    O(members + arcs) besides the operators and the checks.
+    """
+    run = _Run(store, event, cascade, plan, operators)
+    places = run.order()
+    for done, place in enumerate(places):
+        if progress is not None:
+            progress("execute", done, len(places))
+        run.step(place)
+    if progress is not None:
+        progress("execute", len(places), len(places))
+    return Execution(outcomes=MappingProxyType(run.outcomes))
+
+
+class _Run:
+    """The state of one execution; positions are those of the candidates."""
+
+    def __init__(
+        self, store: Store, event: RepairEvent, cascade: Cascade, plan: RepairPlan, operators: OperatorTable
+    ) -> None:
+        self.store = store
+        self.event = event
+        self.cascade = cascade
+        self.plan = plan
+        self.operators = operators
+        self.candidates = plan.candidates
+        self.chosen = {place for wave in plan.waves for place in wave}
+        self.position = {key: place for place, key in enumerate(self.candidates.keys)}
+        self.members = {member.key: member for member in cascade.members}
+        self.roots = set(cascade.roots)
+        self.recipes = store.recipes(self.candidates.keys)
+        self.arcs: defaultdict[Key, list[SupportArc]] = defaultdict(list)
+        for arc in store.support(self.candidates.keys):
+            if arc.relation in PROPAGATING:
+                self.arcs[arc.child].append(arc)
+        for arcs in self.arcs.values():
+            arcs.sort(key=lambda arc: (arc.parent, arc.relation, arc.group))
+        self.instead = self._interfaces()
+        self.served = store.served(sorted(self._outside()))
+        self.outcomes: dict[Key, Outcome] = {}
+        self.standing = self._served_standing()
+        self.cyclic: set[int] = set()
+        self._root_marks: dict[Run, Key] | None = None
+
+    def _interfaces(self) -> dict[Key, Key]:
+        """Root -> the interface of another key that stands in its place."""
+        if not isinstance(self.event.delta, Migration):
+            return {}
+        pairs = ((root, new.key) for root, new in self.event.delta.interfaces.items())
+        return {root: key for root, key in pairs if key != root}
+
+    def _outside(self) -> set[Key]:
+        """What the run may read that is not one of its own results."""
+        parents = {arc.parent for arcs in self.arcs.values() for arc in arcs} - self.position.keys()
+        fresh = set() if isinstance(self.event.delta, Deletion) else {*self.roots, *self.instead.values()}
+        return parents | fresh
+
+    def _served_standing(self) -> dict[Key, _Standing]:
+        """What is served at the beginning, each with the digest that the store has of it."""
+        recorded = {
+            (arc.parent, arc.parent_version): arc.parent_digest for arcs in self.arcs.values() for arc in arcs
+        }
+        standing = {}
+        for key, there in self.served.items():
+            digest = recorded.get((key, there.version)) or self.store.digest(there.content)
+            standing[key] = _Standing(key=key, version=there.version, digest=digest, kind=there.kind)
+        return standing
+
+    # order
+    # -----------------------------------------------------------------------------------------------------
+
+    def order(self) -> list[int]:
+        """All positions, each after what it reads; on a cycle only prerequisites count, which have none."""
+        k = len(self.candidates.keys)
+        pairs = [
+            (place, self.position[arc.parent])
+            for key, place in self.position.items()
+            for arc in self.arcs.get(key, ())
+            if arc.parent in self.position and arc.parent != key
+        ]
+        tails = np.array([tail for tail, _ in pairs], np.int64)
+        heads = np.array([head for _, head in pairs], np.int64)
+        component = strong_components(Digraph.from_arcs(k, tails, heads))
+        between = component[tails] != component[heads]
+        self.cyclic = set(tails[~between].tolist())
+        prerequisites = self._chosen_prerequisites()
+        # A cycle of the arcs kept would lie inside one component, where only prerequisites among chosen ones
+        # are kept, and the plan has put those into waves.
+        read = Digraph.from_arcs(
+            k,
+            np.concatenate([tails[between], prerequisites[:, 0]]),
+            np.concatenate([heads[between], prerequisites[:, 1]]),
+        )
+        return [int(place) for place in np.argsort(waves(read), kind="stable")]
+
+    def _chosen_prerequisites(self) -> Index:
+        requires = self.candidates.prerequisites
+        mask = np.zeros(requires.n, np.bool_)
+        mask[sorted(self.chosen)] = True
+        tails, heads = requires.tails(), requires.heads
+        kept = mask[tails] & mask[heads]
+        return np.column_stack([tails[kept], heads[kept]])
+
+    # one member
+    # ------------------------------------------------------------------------------------------------
+
+    def step(self, place: int) -> None:
+        """Release it, or execute it where it is chosen, or leave it."""
+        key = self.candidates.keys[place]
+        member = self.members[key]
+        if self._can_be_released(place, key):
+            outcome: Outcome = Released(reads=self._reads(key))
+        elif place in self.chosen:
+            outcome = self._execute(place, key, member)
+        else:
+            return
+        self.outcomes[key] = outcome
+        version, digest = member.version, member.digest
+        if isinstance(outcome, Staged):
+            version, digest = outcome.version, outcome.digest
+        if not isinstance(outcome, Failed | Skipped):
+            self.standing[key] = _Standing(key=key, version=version, digest=digest, kind=member.kind)
+
+    def _parent(self, arc: SupportArc) -> _Standing | None:
+        """What stands for a parent now: a result of this run, or what is served in its place."""
+        return (
+            None if arc.parent == arc.child else self.standing.get(self.instead.get(arc.parent, arc.parent))
+        )
+
+    def _can_be_released(self, place: int, key: Key) -> bool:
+        if place in self.cyclic:
+            return False
+        for arc in self.arcs[key]:
+            parent = self._parent(arc)
+            # A parent under another key would change what the version stands on: that takes a successor.
+            if parent is None or parent.key != arc.parent or parent.digest != arc.read_digest:
+                return False
+        return True
+
+    def _reads(self, key: Key) -> tuple[Read, ...]:
+        """The recorded reads, each of what stands for its parent now; dropped where nothing does."""
+        reads = []
+        for arc in self.arcs[key]:
+            parent = self._parent(arc)
+            if parent is not None:
+                reads.append(
+                    Read(key=parent.key, version=parent.version, relation=arc.relation, group=arc.group)
+                )
+        return tuple(dict.fromkeys(reads))
+
+    def _execute(self, place: int, key: Key, member: Member) -> Outcome:
+        mode = self.candidates.modes[place]
+        for required in self.candidates.prerequisites.successors(place).tolist():
+            if self.candidates.keys[required] not in self.standing:
+                return Skipped(because=self.candidates.keys[required])
+        if mode is Mode.RECOMPUTE:
+            for arc in self.arcs[key]:
+                if arc.parent != key and self._parent(arc) is None:
+                    return Failed(reason=f"{INPUT_UNAVAILABLE}: {arc.parent}", cost=0.0)
+        name = self.candidates.operators[place] or ""
+        operator = self.operators.get(name)
+        if operator is None:
+            return Failed(reason=f"there is no operator {name}", cost=0.0)
+        recipe = self.recipes.get(key, Recipe())
+        call = self._call(key, operator, recipe)
+        began = time.perf_counter()
+        made = attempt(operator, call)
+        seconds = time.perf_counter() - began
+        listed = float(self.candidates.cost[place])
+        if isinstance(made, Failure):
+            return Failed(reason=made.reason, cost=listed)
+        cost = listed if made.cost is None else float(made.cost)
+        if made.cost is not None:  # a listed price says nothing new of the operator
+            size = float(sum(len(source.content) for source in call.inputs))
+            self.store.note_operator_cost(name, max(size, 1.0), cost, seconds)
+        return self._judge(key, member, mode, recipe, operator, call, made, cost)
+
+    def _call(self, key: Key, operator: Operator, recipe: Recipe) -> Call:
+        inputs: dict[Key, Input] = {}
+        for arc in self.arcs[key]:
+            parent = self._parent(arc)
+            if parent is not None and parent.key not in inputs:
+                inputs[parent.key] = Input(
+                    key=parent.key,
+                    version=parent.version,
+                    kind=parent.kind,
+                    relation=arc.relation,
+                    content=self._text(parent),
+                )
+        migrates = isinstance(self.event.delta, Migration)
+        return Call(
+            key=key,
+            inputs=tuple(inputs.values()),
+            params=recipe.params,
+            interfaces=self._fresh(),
+            own=self.store.before_image(key) if migrates and operator.reads_own_version else None,
+        )
+
+    def _text(self, parent: _Standing) -> str:
+        if parent.key not in self.position:
+            return self.served[parent.key].content
+        if isinstance(self.outcomes[parent.key], Staged):
+            return self.store.staged_content(parent.key, parent.version)
+        # Released or unchanged: the old version, whose support stands again; it is published with its
+        # readers.
+        return self._former([parent.key])[parent.key].content
+
+    def _former(self, keys: Sequence[Key]) -> dict[Key, Artifact]:
+        """Members as the case withdrew them."""
+        return self.store.former([(key, self.members[key].version) for key in keys if key in self.members])
+
+    def _fresh(self) -> dict[Key, str]:
+        """kappa_e: root -> content of what supersedes it; empty unless the event migrates."""
+        if not isinstance(self.event.delta, Migration):
+            return {}
+        pairs = ((root, self.served.get(new.key)) for root, new in self.event.delta.interfaces.items())
+        return {root: there.content for root, there in pairs if there is not None}
+
+    def _judge(
+        self,
+        key: Key,
+        member: Member,
+        mode: Mode,
+        recipe: Recipe,
+        operator: Operator,
+        call: Call,
+        made: Made,
+        cost: float,
+    ) -> Outcome:
+        old = self._former([key]).get(key)
+        affected = [arc.parent for arc in self.arcs[key] if arc.parent in self.position and arc.parent != key]
+        texts = {one: there.content for one, there in self._former(affected).items()}
+        context = Context(
+            mode=mode,
+            arch=member.arch,
+            recipe=recipe,
+            operator=operator,
+            call=call,
+            made=made,
+            parents={
+                source.key: (self.standing[source.key].digest, self.store.digest(source.content))
+                for source in call.inputs
+            },
+            root_marks=self._marks(),
+            parent_texts=texts,
+            fresh=tuple(self.served[root].content for root in self.cascade.roots if root in self.served)
+            + tuple(call.interfaces.values()),
+        )
+        verdicts = validate(context)
+        refusal = first_refusal(verdicts)
+        digest = self.store.digest(made.content)
+        reads = self._reads(key)
+        same_parents = {read.key for read in reads} == {arc.parent for arc in self.arcs[key]}
+        if refusal is None and digest == member.digest and same_parents:
+            return Unchanged(reads=reads, verdicts=verdicts, cost=cost)
+        try:
+            version = self.store.stage(self.plan.case, _successor(member, old, recipe, made.content))
+        except InvalidInput as error:
+            return Failed(reason=f"it cannot be stored: {error}", cost=cost, verdicts=verdicts)
+        if refusal is not None:
+            reason = f"{refusal.check}: {refusal.saw}"
+            return Failed(reason=reason, cost=cost, verdicts=verdicts, rejected=version)
+        return Staged(version=version, digest=digest, reads=reads, verdicts=verdicts, cost=cost)
+
+    def _marks(self) -> Mapping[Run, Key]:
+        if self._root_marks is None:
+            roots = self._former(self.cascade.roots)
+            self._root_marks = marked({key: there.content for key, there in roots.items()})
+        return self._root_marks
+
+
+def _successor(member: Member, old: Artifact | None, recipe: Recipe, content: str) -> Draft:
+    draft = Draft(key=member.key, content=content, kind=member.kind, arch=member.arch, recipe=recipe)
+    return inheriting(draft if old is None else replace(draft, source=old.source), old)

@@ -1,0 +1,33 @@
+"""Composed validation: every check that applies to a successor must let it through."""
+
+from __future__ import annotations
+
+from memorepair.repair.checks.canary import CANARY
+from memorepair.repair.checks.cases import CASES
+from memorepair.repair.checks.check import Check, Context, Verdict
+from memorepair.repair.checks.dryrun import DRY_RUN
+from memorepair.repair.checks.replay import REPLAY
+from memorepair.repair.checks.schema import SCHEMA
+from memorepair.repair.checks.support import SUPPORT
+
+CHECKS: tuple[Check, ...] = (REPLAY, SCHEMA, CANARY, SUPPORT, CASES, DRY_RUN)
+"""In this order. A new check is one file in `checks` and one entry here; each says itself where it applies.
+
+| check | applies to |
+|---|---|
+| replay | recomputation |
+| schema | artifacts whose recipe has one |
+| canary, support | regeneration |
+| cases | artifacts whose recipe has some |
+| dry-run | chain skills |
+"""
+
+
+def validate(context: Context, checks: tuple[Check, ...] = CHECKS) -> tuple[Verdict, ...]:
+    """The verdicts of all checks that apply, in order."""
+    return tuple(check(context) for check in checks if check.applies(context))
+
+
+def first_refusal(verdicts: tuple[Verdict, ...]) -> Verdict | None:
+    """The first verdict that keeps the successor out, None where it may be published."""
+    return next((verdict for verdict in verdicts if not verdict.passed), None)

@@ -1,0 +1,184 @@
+"""Withdrawal: a declared event becomes a case whose cascade is out of service, and is read back from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
+from memorepair.graphs.terms import PROPAGATING, Kind
+from memorepair.memory.artifact import Artifact, Case, Draft, Json, Key, Read, Recipe, Source
+from memorepair.memory.store import Store
+from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.events import (
+    Correction,
+    Deletion,
+    EventKind,
+    Interface,
+    Migration,
+    RepairEvent,
+)
+from memorepair.repair.inheritance import inheriting
+from memorepair.repair.soundness import SERVING
+
+
+def withdraw(
+    store: Store, event: RepairEvent, *, operators: OperatorTable | None = None, dry_run: bool = False
+) -> Case:
+    """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
+
+    Raises
+    ------
+    UnknownId
+        A root does not exist, or nobody has the operator for the rows.
+    InvalidEvent
+        The operator for the rows does not read the version it carries over.
+    """
+    if isinstance(event.delta, Migration):
+        _check_rows(event.delta.rows, operators)
+    return store.open_case(
+        event=event.kind.value,
+        roots=event.roots,
+        actor=event.actor,
+        reason=event.reason,
+        replacements=_replacements(store, event),
+        successors=_superseding(event),
+        delta=_delta(event),
+        dry_run=dry_run,
+    )
+
+
+def event_of(store: Store, case: Case) -> RepairEvent:
+    """The event that a case was opened for.
+
+    Contents are those served now; that of a replacement withdrawn since is empty.
+    """
+    kind = EventKind(case.event)
+    delta: Deletion | Correction | Migration = Deletion()
+    if kind is EventKind.CORRECT:
+        served = store.served(case.roots)
+        delta = Correction(replacements={root: _content(served, root) for root in case.roots})
+    elif kind is EventKind.MIGRATE:
+        delta = _read_migration(store, case)
+    return RepairEvent(kind=kind, roots=case.roots, delta=delta, reason=case.reason, actor=case.actor)
+
+
+def _content(served: Mapping[Key, Artifact], key: Key) -> str:
+    there = served.get(key)
+    return "" if there is None else there.content
+
+
+# what a case keeps of its event
+# --------------------------------------------------------------------------------
+
+
+def _delta(event: RepairEvent) -> dict[str, Json]:
+    if not isinstance(event.delta, Migration):
+        return {}
+    keys = [event.delta.interfaces[root].key for root in event.roots]
+    return {"interfaces": [[*key.scope, key.id] for key in keys], "rows": event.delta.rows}
+
+
+def _read_migration(store: Store, case: Case) -> Migration:
+    listed, rows = case.delta.get("interfaces"), case.delta.get("rows")
+    if not isinstance(listed, list) or len(listed) != len(case.roots) or not isinstance(rows, str | None):
+        raise CorruptStore(f"case {case.id} does not say what it migrates to", witness=case.id)
+    keys = []
+    for parts in listed:
+        if not isinstance(parts, list) or not parts:
+            raise CorruptStore(f"case {case.id} does not say what it migrates to", witness=case.id)
+        *scope, id = map(str, parts)
+        keys.append(Key(tuple(scope), id))
+    served = store.served(keys)
+    interfaces = {
+        root: Interface(key=key, content=_content(served, key))
+        for root, key in zip(case.roots, keys, strict=True)
+    }
+    return Migration(interfaces=interfaces, rows=rows)
+
+
+# what stands in place of the roots
+# -----------------------------------------------------------------------------
+
+
+def _check_rows(rows: str | None, operators: OperatorTable | None) -> None:
+    if rows is None or operators is None:
+        return
+    operator = operators.get(rows)
+    if operator is None:
+        raise UnknownId(f"there is no operator {rows}", witness=rows)
+    if not operator.reads_own_version:
+        raise InvalidEvent(f"operator {rows} does not read the row it carries over", witness=rows)
+
+
+def _superseding(event: RepairEvent) -> dict[Key, Key]:
+    if not isinstance(event.delta, Migration):
+        return {}
+    return {root: new.key for root, new in event.delta.interfaces.items() if new.key != root}
+
+
+def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
+    if isinstance(event.delta, Correction):
+        return [_corrected(store, root, event.delta.replacements[root], event.roots) for root in event.roots]
+    if isinstance(event.delta, Migration):
+        fresh = {new.key: (root, new.content) for root, new in event.delta.interfaces.items()}
+        served = store.served(sorted(fresh))
+        return [
+            _interface(store, root, key, content)
+            for key, (root, content) in sorted(fresh.items())
+            # An interface that is already in service under its own key needs no new version.
+            if key == root or key not in served or served[key].content != content
+        ]
+    return []
+
+
+def _interface(store: Store, root: Key, key: Key, content: str) -> Draft:
+    listing = store.describe(root)
+    draft = Draft(key=key, content=content, kind=listing.kind, arch=listing.arch, source=Source.SYSTEM)
+    return inheriting(draft, store.served([root]).get(root))
+
+
+def _corrected(store: Store, root: Key, content: str, roots: tuple[Key, ...]) -> Draft:
+    """The replacement of a root: a person's word, described as the root was.
+
+    A record that follows another one, as a data row follows its interface, goes on following it; a derived
+    artifact stands on the person's word alone.
+    """
+    listing = store.describe(root)
+    recipe = replace(store.recipes([root]).get(root, Recipe()), operator=None, params={}, observed=False)
+    draft = Draft(
+        key=root,
+        content=content,
+        kind=listing.kind,
+        arch=listing.arch,
+        recipe=recipe,
+        reads=_followed(store, root, roots) if listing.kind is Kind.RECORD else (),
+    )
+    return inheriting(draft, store.served([root]).get(root))
+
+
+def _followed(store: Store, root: Key, roots: tuple[Key, ...]) -> tuple[Read, ...]:
+    """The root's reads of parents that this event leaves in service."""
+    reads = [
+        Read(key=arc.parent, relation=arc.relation, group=arc.group)
+        for arc in store.support([root])
+        if arc.relation in PROPAGATING
+        and arc.parent_state in SERVING
+        and not _descends(store, arc.parent, frozenset(roots))
+    ]
+    return tuple(dict.fromkeys(reads))
+
+
+def _descends(store: Store, key: Key, roots: frozenset[Key]) -> bool:
+    """Whether the event withdraws the key; what it replaces itself counts as withdrawn."""
+    seen = {key}
+    frontier = [key]
+    while frontier:
+        here = frontier.pop()
+        if here in roots:
+            return True
+        for parent in store.parents(here):
+            if parent.key not in seen:
+                seen.add(parent.key)
+                frontier.append(parent.key)
+    return False
