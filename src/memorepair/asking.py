@@ -170,7 +170,7 @@ def _named_digraph(pairs: Iterable[tuple[Hashable, Hashable]], k: int, place: Pl
     if isinstance(pairs, (str, bytes, Mapping)) or not isinstance(pairs, Iterable):
         kind = type(pairs).__name__
         raise InvalidInstance(
-            f"requires must be pairs, an array, a Digraph or sparse, not {kind}", witness=kind
+            f"requires must be pairs, an array, a Digraph, sparse; not {kind}", witness=kind
         )
     for pair in pairs:
         try:

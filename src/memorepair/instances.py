@@ -53,6 +53,8 @@ def parse_instance(text: str) -> SelectionInstance:
         raise InvalidFile(f"line {error.lineno}: not JSON: {error.msg}", witness=error.lineno) from error
     except RecursionError as error:
         raise InvalidFile("not JSON a computer should read: nested too deep", witness=len(text)) from error
+    except InvalidFile:
+        raise
     except ValueError as error:  # an integer of more digits than Python converts
         raise InvalidFile(f"not JSON: {error}", witness=len(text)) from error
     head = _mapping(document, "the document", _HEAD)
