@@ -78,10 +78,14 @@ class Successor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """A withdrawn version to serve again as it is: the versions of its parents it stands on now."""
+    """A withdrawn version to serve again as it is: the versions of its parents it stands on now.
+
+    `verdicts` are those of the execution that came out with the same content; none where there was none.
+    """
 
     key: Key
     reads: tuple[Read, ...]
+    verdicts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,7 +99,11 @@ class Publication:
             self._journal.add(seq, ((old.vid, State.WITHDRAWN, State.ACTIVE) for old in released))
             self._db.many(
                 "INSERT INTO verdict(seq, vid, name, word) VALUES(?,?,?,?)",
-                ((seq, new[one.key], name, word) for one in successors for name, word in one.verdicts),
+                (
+                    (seq, new.get(one.key, olds[one.key].vid), name, word)
+                    for one in everything
+                    for name, word in one.verdicts
+                ),
             )
             index.remove(self._db, (old.vid for old in former))
             retire_arcs(self._db, ((old.aid, old.vid) for old in former))

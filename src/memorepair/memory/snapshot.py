@@ -19,7 +19,8 @@ PASSED = ("pass", "warn")
 class VersionView:
     """A version without its content.
 
-    `validated` holds where verdicts were recorded at its publication and each of them is pass or warn.
+    `validated` holds where verdicts were recorded at its publication and each of them is pass or warn;
+    `validated_at` is the number of the journal entry with the newest of them, 0 where there is none.
     """
 
     key: Key
@@ -31,6 +32,7 @@ class VersionView:
     digest: str
     validated: bool
     created_at: int
+    validated_at: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,8 @@ _VERSIONS = """SELECT v.vid, s.name, a.id, v.no, v.kind, v.arch, coalesce(b.stat
     b.cause,
     v.digest, v.born, a.cur = v.vid,
     EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid)
-    AND NOT EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid AND w.word NOT IN ('pass', 'warn'))
+    AND NOT EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid AND w.word NOT IN ('pass', 'warn')),
+    (SELECT coalesce(max(w.seq), 0) FROM verdict w WHERE w.vid = v.vid)
     FROM version v JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
     LEFT JOIN barrier b ON b.vid = v.vid ORDER BY v.vid"""
 _ARCS = "SELECT a.cur, arc.src_vid, rel, grp FROM arc JOIN artifact a ON a.aid = arc.dst"
@@ -91,7 +94,7 @@ def take(db: Connection) -> Snapshot:
     views: dict[int, VersionView] = {}
     current: dict[Key, VersionView] = {}
     rows = db.rows(_VERSIONS)
-    for vid, name, id, no, kind, arch, state, cause, digest, born, is_current, validated in rows:
+    for vid, name, id, no, kind, arch, state, cause, digest, born, is_current, validated, at in rows:
         view = VersionView(
             key=key_of(name, id),
             version=no,
@@ -102,6 +105,7 @@ def take(db: Connection) -> Snapshot:
             digest=digest.hex(),
             validated=bool(validated),
             created_at=born,
+            validated_at=at,
         )
         views[vid] = view
         if is_current:

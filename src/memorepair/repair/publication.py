@@ -30,7 +30,10 @@ def publish(store: Store, plan: RepairPlan, execution: Execution) -> None:
             successors.append(
                 Successor(key=key, version=outcome.version, reads=outcome.reads, verdicts=words)
             )
-        elif isinstance(outcome, Unchanged | Released):
+        elif isinstance(outcome, Unchanged):
+            words = tuple((verdict.check, verdict.word.value) for verdict in outcome.verdicts)
+            releases.append(Release(key=key, reads=outcome.reads, verdicts=words))
+        elif isinstance(outcome, Released):
             releases.append(Release(key=key, reads=outcome.reads))
         elif isinstance(outcome, Failed) and outcome.rejected is not None:
             refused.append((key, outcome.rejected))
