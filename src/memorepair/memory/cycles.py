@@ -33,7 +33,7 @@ def closed_cycles(
     artifacts that existed. So the new arcs, and the old ones ahead of those, hold every new cycle. O(arcs
     looked at).
     """
-    new = list(arcs)
+    new = list(dict.fromkeys(arcs))
     read_something = {dst for _, dst in new}
     updated = [aid for aid in existed if aid in read_something]
     if not updated and not any(src in written for src, _ in new):
