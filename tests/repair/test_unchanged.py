@@ -1,4 +1,4 @@
-"""What comes out the same keeps its version, and stands on its new parents by verdicts since the event alone."""
+"""What comes out the same keeps its version, vouched for by verdicts since the event alone."""
 
 from __future__ import annotations
 
