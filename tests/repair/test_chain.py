@@ -1,0 +1,198 @@
+"""Chain procedures: data that is read strictly, rewritten exactly, and never run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorepair.errors import InvalidInput, StepFailed
+from memorepair.graphs.terms import Kind, Relation
+from memorepair.memory.artifact import Json, Key
+from memorepair.repair.jsontext import canonical, parse
+from memorepair.repair.operators.chain import (
+    ChainRewrite,
+    adapt,
+    map_texts,
+    read_contracts,
+    read_procedure,
+    written,
+)
+from memorepair.repair.operators.operator import Call, Input
+from memorepair.repair.sandbox import dry_run
+
+CHAIN: dict[str, Json] = {
+    "inputs": ["user_id"],
+    "steps": [
+        {
+            "name": "user",
+            "tool": "get_user",
+            "arguments": {"user_id": "{user_id}"},
+            "outputs": ["province", "zip"],
+        },
+        {
+            "name": "tax",
+            "tool": "tax_rate",
+            "arguments": {"region": ["{user.province}", "{user.zip}"], "year": 2024},
+            "outputs": ["rate"],
+        },
+    ],
+    "result": {"said": "In {user.province} the rate is {tax.rate}."},
+}
+NEW: dict[str, Json] = {
+    "tools": {
+        "fetch_user": {
+            "renamed_from": "get_user",
+            "arguments": {
+                "id": {"renamed_from": "user_id", "required": True},
+                "format": {"default": "short"},
+            },
+            "outputs": {"state": {"renamed_from": "province"}, "zip": {}},
+        }
+    }
+}
+TAX = canonical({"tools": {"tax_rate": {"arguments": {"region": {"required": True}, "year": {}}}}})
+AFTER = {
+    "inputs": ["user_id"],
+    "steps": [
+        {
+            "name": "user",
+            "tool": "fetch_user",
+            "arguments": {"id": "{user_id}", "format": "short"},
+            "outputs": ["state", "zip"],
+        },
+        {
+            "name": "tax",
+            "tool": "tax_rate",
+            "arguments": {"region": ["{user.state}", "{user.zip}"], "year": 2024},
+            "outputs": ["rate"],
+        },
+    ],
+    "result": {"said": "In {user.state} the rate is {tax.rate}."},
+}
+KEY = Key((), "chain")
+
+
+def call(
+    *inputs: str,
+    own: str | None = None,
+    interfaces: Mapping[str, str] | None = None,
+    params: Mapping[str, Json] | None = None,
+) -> Call:
+    return Call(
+        key=KEY,
+        inputs=tuple(
+            Input(
+                key=Key((), f"i{place}"), version=1, kind=Kind.RECORD, relation=Relation.DERIVE, content=text
+            )
+            for place, text in enumerate(inputs)
+        ),
+        params=params or {},
+        interfaces={Key((), root): text for root, text in (interfaces or {}).items()},
+        own=own,
+    )
+
+
+def test_a_migration_renames_redirects_and_fills_in_and_changes_nothing_else() -> None:
+    new = canonical(NEW)
+    made = ChainRewrite().make(call(TAX, new, own=canonical(CHAIN), interfaces={"users@1": new}))
+    assert parse(made.content) == AFTER
+    assert (
+        dry_run(read_procedure(parse(made.content)), read_contracts([TAX, new])).violation is None
+    )
+
+
+def test_what_needs_no_change_keeps_its_bytes() -> None:
+    spaced = f" {canonical(CHAIN)}\n"
+    assert ChainRewrite().make(call(TAX, own=spaced, interfaces={"tax@1": TAX})).content == spaced
+
+
+def test_after_another_event_the_chain_comes_from_its_recipe_adapted_where_it_is_behind() -> None:
+    params: dict[str, Json] = {"procedure": CHAIN}
+    assert parse(ChainRewrite().make(call(TAX, params=params)).content) == CHAIN
+    behind = ChainRewrite().make(call(TAX, canonical(NEW), params=params))
+    assert parse(behind.content) == AFTER
+    with pytest.raises(StepFailed):
+        ChainRewrite().make(call(TAX))
+
+
+def test_swapped_names_are_translated_in_a_migration_and_left_alone_after_it() -> None:
+    swapped = canonical({"tools": {"a": {"renamed_from": "b"}, "b": {"renamed_from": "a"}}})
+    chain = canonical({"steps": [{"name": "x", "tool": "a"}, {"name": "y", "tool": "b"}]})
+    made = ChainRewrite().make(call(swapped, own=chain, interfaces={"old": swapped}))
+    assert [step.tool for step in read_procedure(parse(made.content)).steps] == ["b", "a"]
+    again = ChainRewrite().make(call(swapped, params={"procedure": parse(made.content)}))
+    assert again.content == made.content
+
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+
+
+@given(st.lists(NAMES, max_size=4), st.dictionaries(NAMES, st.none() | NAMES))
+def test_adapting_twice_is_adapting_once(tools: list[str], renames: dict[str, str | None]) -> None:
+    steps: list[Json] = [{"name": f"s{place}", "tool": tool} for place, tool in enumerate(tools)]
+    procedure = read_procedure({"steps": steps})
+    interface: dict[str, Json] = {name: {"renamed_from": old} for name, old in renames.items()}
+    contracts = read_contracts([canonical({"tools": interface})])
+    try:
+        once = adapt(procedure, contracts, old_words=False)
+    except InvalidInput as refused:
+        assert sum(old == refused.witness for old in renames.values()) > 1
+        return
+    assert adapt(once, contracts, old_words=False) == once
+    gone = {old for old in renames.values() if old is not None} - renames.keys()
+    assert gone.isdisjoint(step.tool for step in once.steps)
+
+
+@pytest.mark.parametrize(
+    ("value", "witness"),
+    [
+        ([], "a procedure"),
+        ({"steps": {}}, "steps"),
+        ({"steps": [], "code": "import os"}, "code"),
+        ({"steps": [{"name": "a", "tool": "t", "exec": "x"}]}, "exec"),
+        ({"steps": [{"name": "a.b", "tool": "t"}]}, "the name of step 1"),
+        ({"steps": [{"name": "a"}]}, "the tool of step 1"),
+        ({"steps": [{"name": "a", "tool": "t", "arguments": []}]}, "arguments of step 1"),
+        ({"inputs": ["a"], "steps": [{"name": "a", "tool": "t"}]}, "a"),
+        ({"inputs": ["a", "a"], "steps": []}, "inputs"),
+    ],
+)
+def test_what_is_no_procedure_is_refused(value: Json, witness: object) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_procedure(value)
+    assert refused.value.witness == witness
+
+
+def test_interfaces_that_contradict_are_refused() -> None:
+    one, other = canonical({"tools": {"a": {}}}), canonical({"tools": {"a": {"renamed_from": "b"}}})
+    with pytest.raises(InvalidInput):
+        read_contracts([one, other])
+    assert read_contracts(["prose", "[1]", one, one]).keys() == {"a"}
+
+
+def test_a_procedure_reads_back_as_it_is_written() -> None:
+    procedure = read_procedure(CHAIN)
+    assert read_procedure(parse(written(procedure))) == procedure
+
+
+def test_texts_are_mapped_at_any_depth() -> None:
+    deep: Json = "x"
+    for _ in range(50_000):
+        deep = [deep]
+    mapped = map_texts(deep, str.upper)
+    for _ in range(50_000):
+        assert isinstance(mapped, list)
+        mapped = mapped[0]
+    assert mapped == "X"
+
+
+def test_the_documented_example_is_what_is_described() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "procedures.md").read_text(encoding="utf-8")
+    chain, interface = (part.split("```")[0] for part in page.split("```json")[1:])
+    made = ChainRewrite().make(call(TAX, interface, own=chain, interfaces={"users@1": interface}))
+    assert read_procedure(parse(made.content)).steps[0].arguments == {"id": "{user_id}", "format": "short"}
+    assert "{user.state}" in made.content

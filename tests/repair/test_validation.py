@@ -1,0 +1,260 @@
+"""Validation: every check that applies has to let a successor through, and none quotes what was withdrawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memorepair.errors import InvalidInput
+from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.artifact import Json, Key, Recipe, TaskCase
+from memorepair.repair.checks.canary import leaks
+from memorepair.repair.checks.check import Context, Word
+from memorepair.repair.checks.marks import marked
+from memorepair.repair.checks.schema import require_schema, violation
+from memorepair.repair.jsontext import canonical
+from memorepair.repair.modes import Mode
+from memorepair.repair.operators.operator import Call, Input, Made, Operator
+from memorepair.repair.operators.recompute import FunctionOperator
+from memorepair.repair.validation import CHECKS, first_refusal, validate
+
+ROOT, PARENT, SOURCE = Key((), "root"), Key((), "parent"), Key((), "source")
+
+
+def context(
+    content: str = "fine",
+    *,
+    mode: Mode = Mode.REGEN,
+    arch: Arch = Arch.NONE,
+    recipe: Recipe | None = None,
+    sources: Mapping[Key, str] | None = None,
+    operator: Operator | None = None,
+    cites: tuple[Key, ...] | None = None,
+    withdrawn: str = "",
+    own: str | None = None,
+    stored: Mapping[Key, str] | None = None,
+    params: Mapping[str, Json] | None = None,
+) -> Context:
+    given = {SOURCE: "fine"} if sources is None else sources
+    return Context(
+        mode=mode,
+        arch=arch,
+        recipe=recipe or Recipe(),
+        operator=operator or FunctionOperator(name="op", function=lambda call: content),
+        call=Call(
+            key=Key((), "it"),
+            inputs=tuple(
+                Input(key=key, version=1, kind=Kind.RECORD, relation=Relation.DERIVE, content=text)
+                for key, text in given.items()
+            ),
+            params=params or {},
+            interfaces={},
+            own=own,
+        ),
+        made=Made(content=content, cites=cites),
+        parents={key: ((stored or {}).get(key, text), text) for key, text in given.items()},
+        root_marks=marked({ROOT: withdrawn}),
+        parent_texts={},
+        fresh=(),
+    )
+
+
+def refusal(it: Context) -> tuple[str, Word] | None:
+    found = first_refusal(validate(it))
+    return None if found is None else (found.check, found.word)
+
+
+@pytest.mark.parametrize(
+    ("mode", "arch", "recipe", "names"),
+    [
+        (Mode.RECOMPUTE, Arch.NONE, Recipe(), ["replay"]),
+        (Mode.REGEN, Arch.NONE, Recipe(), ["canary", "support"]),
+        (Mode.REGEN, Arch.CHAIN, Recipe(), ["canary", "support", "dry-run"]),
+        (
+            Mode.REGEN,
+            Arch.PROMPT,
+            Recipe(schema={}, cases=(TaskCase(name="a"),)),
+            ["schema", "canary", "support", "cases"],
+        ),
+    ],
+)
+def test_the_checks_that_apply(mode: Mode, arch: Arch, recipe: Recipe, names: list[str]) -> None:
+    assert [verdict.check for verdict in validate(context(mode=mode, arch=arch, recipe=recipe))] == names
+    assert len({check.name for check in CHECKS}) == len(CHECKS)
+
+
+# replay --------------------------------------------------------------------------------------------------------
+
+
+def test_a_result_must_repeat() -> None:
+    assert refusal(context(mode=Mode.RECOMPUTE)) is None
+    numbers = iter(range(9))
+    wobbly = FunctionOperator(name="wobbly", function=lambda call: str(next(numbers)))
+    assert refusal(context(mode=Mode.RECOMPUTE, operator=wobbly)) == ("replay", Word.FAIL)
+
+    def fails(call: Call) -> str:
+        raise ValueError("the second time")
+
+    failing = FunctionOperator(name="failing", function=fails)
+    assert refusal(context(mode=Mode.RECOMPUTE, operator=failing)) == ("replay", Word.FAIL)
+
+
+def test_a_result_must_stand_on_what_the_store_holds() -> None:
+    tampered = context(mode=Mode.RECOMPUTE, stored={SOURCE: "another digest"})
+    assert refusal(tampered) == ("replay", Word.FAIL)
+
+
+# support, cases ------------------------------------------------------------------------------------------------
+
+
+def test_only_given_sources_are_cited() -> None:
+    assert refusal(context(cites=(SOURCE,))) is None
+    assert refusal(context(cites=(ROOT,))) == ("support", Word.FAIL)
+    assert refusal(context(cites=())) == ("support", Word.FAIL)
+    assert refusal(context(sources={})) == ("support", Word.FAIL)
+
+
+def test_task_cases_hold() -> None:
+    cases = (TaskCase(name="a", contains=("fi",)), TaskCase(name="b", excludes=("bad",)))
+    assert refusal(context("fine", recipe=Recipe(cases=cases))) is None
+    assert refusal(context("other", recipe=Recipe(cases=cases))) == ("cases", Word.FAIL)
+    assert refusal(context("fine, bad", recipe=Recipe(cases=cases))) == ("cases", Word.FAIL)
+
+
+# schema --------------------------------------------------------------------------------------------------------
+
+PERSON: dict[str, Json] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 1, "maxLength": 5},
+        "age": {"type": ["integer", "null"], "minimum": 0, "maximum": 150},
+        "tags": {"type": "array", "items": {"enum": ["a", "b", 1]}},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+    "title": "a person",
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "broken"),
+    [
+        ({"name": "Mei"}, None),
+        ({"name": "Mei", "age": None, "tags": ["b", 1]}, None),
+        ({"name": "Mei", "age": 3.0}, None),
+        ([], "type at /"),
+        ({}, "required at /"),
+        ({"name": ""}, "minLength at /name"),
+        ({"name": "Meiling"}, "maxLength at /name"),
+        ({"name": "Mei", "age": -1}, "minimum at /age"),
+        ({"name": "Mei", "age": 151}, "maximum at /age"),
+        ({"name": "Mei", "age": True}, "type at /age"),
+        ({"name": "Mei", "age": 1.5}, "type at /age"),
+        ({"name": "Mei", "tags": ["a", True]}, "enum at /tags/1"),
+        ({"name": "Mei", "secret": 1}, "additionalProperties at /"),
+    ],
+)
+def test_schema(value: Json, broken: str | None) -> None:
+    assert violation(PERSON, value) == broken
+    it = context(canonical(value), recipe=Recipe(schema=PERSON))
+    assert refusal(it) == (None if broken is None else ("schema", Word.FAIL))
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"),
+    [
+        ({"pattern": "^a"}, "pattern"),
+        ({"properties": {"a": {"oneOf": []}}}, "oneOf"),
+        ({"items": {"additionalProperties": {"$ref": "#"}}}, "$ref"),
+        ({"type": "text"}, "type"),
+        ({"minLength": -1}, "minLength"),
+        ({"properties": {"a": 3}}, "properties"),
+        ({"enum": []}, "enum"),
+    ],
+)
+def test_what_the_subset_does_not_know_never_passes(schema: dict[str, Json], keyword: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        require_schema(schema)
+    assert refused.value.witness == keyword
+    assert refusal(context("x", recipe=Recipe(schema=schema))) == ("schema", Word.FAIL)
+
+
+def test_prose_is_a_string_to_its_schema() -> None:
+    assert refusal(context("12345", recipe=Recipe(schema={"type": "string", "maxLength": 5}))) is None
+    assert refusal(context("prose", recipe=Recipe(schema={"maxLength": 4}))) == ("schema", Word.FAIL)
+    assert refusal(context("prose", recipe=Recipe(schema={"type": "object"}))) == ("schema", Word.FAIL)
+
+
+# canary --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "withdrawn"),
+    [
+        ("Based in Paris.", "Lives in Paris"),
+        ("He is at 555-0199 now.", "Call 555-0199."),
+        ("Write to mei_li@x.org", '{"email": "mei_li@x.org"}'),
+        ("It is true that he likes green tea.", "he likes green tea"),
+        ("也就是说用户住在巴黎第五区的小房子里。", "用户住在巴黎第五区的小房子里"),
+        (
+            "so the meeting was moved to the end of the week again",
+            "we heard that the meeting was moved to the end of the week and cancelled",
+        ),
+    ],
+)
+def test_withdrawn_content_is_recognised_unless_the_sources_say_the_same(text: str, withdrawn: str) -> None:
+    caught = context(text, withdrawn=withdrawn, sources={SOURCE: "something else"})
+    verdict = first_refusal(validate(caught))
+    assert verdict is not None
+    assert (verdict.check, verdict.word) == ("canary", Word.QUARANTINE)
+    assert "root" in verdict.saw
+    assert not any(word in verdict.saw for word in ("Paris", "0199", "mei", "tea", "巴黎", "week"))
+    assert refusal(context(text, withdrawn=withdrawn, sources={SOURCE: withdrawn})) is None
+    assert refusal(context(text, withdrawn=withdrawn, sources={SOURCE: "x"}, own=withdrawn)) is None
+
+
+def test_common_words_give_nothing_away() -> None:
+    assert refusal(context("The user lives in Lyon and works.", withdrawn="The user lives there.")) is None
+
+
+def test_a_template_may_share_words_but_no_passage_with_what_was_withdrawn() -> None:
+    params: dict[str, Json] = {"template": "A note on Customer Mei: {sources}"}
+    text = "A note on Customer Mei: she left."
+    sources = {SOURCE: "she left."}
+    assert refusal(context(text, sources=sources, params=params, withdrawn="Ask Customer Wu or Mei.")) is None
+    assert refusal(
+        context(text, sources=sources, params=params, withdrawn="A note on Customer Mei: she left.")
+    ) == ("canary", Word.QUARANTINE)
+
+
+SENTENCES = st.lists(
+    st.lists(st.sampled_from(["red", "tea", "Paris", "7-1234", "was", "the", "他", "茶"]), min_size=1, max_size=12),
+    min_size=1,
+    max_size=4,
+).map(lambda lists: ". ".join(" ".join(words) for words in lists))
+
+
+@given(SENTENCES, SENTENCES, SENTENCES)
+def test_what_quotes_only_its_sources_never_leaks_and_a_quote_of_a_whole_text_always_does(
+    source: str, withdrawn: str, other: str
+) -> None:
+    marks = marked({ROOT: withdrawn})
+    assert leaks(source, [marks], [source]) == []
+    assert leaks(source, [marks], [other, source]) == []
+    assert leaks(f"{other} {withdrawn}", [marks], [f"{other} {withdrawn}"]) == []
+    if marks:
+        assert leaks(withdrawn, [marks], []) == [ROOT]
+
+
+# dry run -------------------------------------------------------------------------------------------------------
+
+
+def test_a_chain_must_run_against_its_interfaces() -> None:
+    chain = canonical({"steps": [{"name": "a", "tool": "t"}]})
+    tool = {SOURCE: canonical({"tools": {"t": {}}})}
+    assert refusal(context(chain, arch=Arch.CHAIN, sources=tool)) is None
+    assert refusal(context(chain, arch=Arch.CHAIN)) == ("dry-run", Word.FAIL)
+    assert refusal(context("import os", arch=Arch.CHAIN, sources=tool)) == ("dry-run", Word.FAIL)
