@@ -15,7 +15,8 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -64,11 +65,7 @@ def readable(memory: Memory, members: Mapping[Key, Draft], corpus: Sequence[Draf
     """Members of a cascade whose imported version any serving verb still gives out."""
     told: set[Key] = set()
     for key in members:
-        try:
-            if memory.get(key).version == 1:
-                told.add(key)
-        except Withdrawn:
-            pass
+        told.update(key for version in _given(memory, key) if version == 1)
         if any(past.version == 1 and past.content is not None for past in memory.history(key)):
             told.add(key)
     scopes = {key.scope for key in members}
@@ -87,6 +84,14 @@ def readable(memory: Memory, members: Mapping[Key, Draft], corpus: Sequence[Draf
         if _tells(memory.explain(key), members[key]):
             told.add(key)
     return told
+
+
+def _given(memory: Memory, key: Key) -> Iterator[int]:
+    """Versions that a reader and a derivation are given."""
+    with suppress(Withdrawn):
+        yield memory.get(key).version
+    with suppress(Withdrawn), memory.deriving(kind="summary") as derivation:
+        yield derivation.read(key).version
 
 
 def _tells(value: object, draft: Draft) -> bool:
@@ -126,7 +131,7 @@ def _event(file: Path, made: Import, event: RepairEvent) -> Figures:
             cascade=case.withdrawn,
             exposed=len(exposed),
             republished=len(report.republished),
-            cutoff=len(report.cutoff),
+            cutoff=len(report.released),
             unchanged=len(report.unchanged),
             cost_ratio=report.cost_ratio,
             sound=is_sound_publication(before, event, memory.store.snapshot()),
@@ -169,9 +174,12 @@ def _show(result: Mapping[str, object], figures: Mapping[str, Mapping[str, objec
     for name, value in result.items():
         if name != "events":
             console.print(f"{name}: {value}")
-    table = Table("event", *next(iter(figures.values())))
-    for name, one in figures.items():
-        table.add_row(name, *(f"{it:.3f}" if isinstance(it, float) else str(it) for it in one.values()))
+    table = Table("", *figures)
+    for name in next(iter(figures.values())):
+        cells = (one[name] for one in figures.values())
+        table.add_row(
+            name.replace("_", " "), *(f"{it:.3f}" if isinstance(it, float) else str(it) for it in cells)
+        )
     console.print(table)
 
 
