@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, issparse
 from memorepair.errors import InvalidInput, InvalidInstance
 from memorepair.graphs.convert import Sparse, from_sparse
 from memorepair.graphs.digraph import Digraph, Int64, Mask
-from memorepair.integers import Number
+from memorepair.integers import Number, NumbersLike
 from memorepair.problems import SelectionInstance
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ _MISSING = object()
 
 def from_arrays(
     *,
-    value: npt.ArrayLike,
-    cost: npt.ArrayLike | None,
+    value: NumbersLike,
+    cost: NumbersLike | None,
     requires: Requires | None,
     executable: npt.ArrayLike | None,
     required: npt.ArrayLike | Iterable[Hashable],
@@ -34,7 +34,9 @@ def from_arrays(
     tradeoff: Number,
 ) -> SelectionInstance:
     """An instance from arrays; see `select` for what each may be."""
-    k = len(np.atleast_1d(np.asarray(value, object)))
+    if not isinstance(value, Sized):
+        raise InvalidInstance("value must be an array or a list", witness=value)
+    k = len(value)
     names = None if ids is None else tuple(ids)
     if names is not None and len(names) != k:
         raise InvalidInstance(f"{len(names)} ids for {k} candidates", witness=len(names))

@@ -6,10 +6,11 @@ A float stands for the shortest decimal that reads back as it, so a tradeoff of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from memorepair.errors import InvalidInstance
 from memorepair.graphs.digraph import Int64, read_only
 
 Number = int | float | Fraction | Decimal
+NumbersLike: TypeAlias = npt.ArrayLike | Sequence[Number]
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.object_]
 
 TOTAL_LIMIT = 2**62
@@ -71,7 +73,7 @@ def fraction(number: object) -> Fraction:
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
-def numbers(values: npt.ArrayLike, name: str) -> Numbers:
+def numbers(values: NumbersLike, name: str) -> Numbers:
     """A fresh read-only array of finite numbers, (k,) int64, float64, or object of int or Fraction.
 
     Raises
@@ -108,7 +110,7 @@ def _frozen(array: Numbers) -> Numbers:
     return array
 
 
-def _homogeneous(values: list[object] | tuple[object, ...]) -> Numbers | None:
+def _homogeneous(values: Sequence[object]) -> Numbers | None:
     # numpy reads a list that mixes floats with integers beyond 2^53 as floats and drops digits.
     kinds = set(map(type, values))
     if bool in kinds or not all(issubclass(kind, (int, float, np.integer)) for kind in kinds):

@@ -105,10 +105,14 @@ class SelectionInstance:
         ids = self.ids or ()
         if len(ids) != k:
             raise InvalidInstance(f"{len(ids)} ids for {k} candidates", witness=len(ids))
+        try:
+            if len(set(ids)) == k:
+                return
+        except TypeError:
+            unhashable = next(id for id in ids if not isinstance(id, Hashable))
+            raise InvalidInstance(f"id {unhashable!r} is not hashable", witness=unhashable) from None
         seen: set[Hashable] = set()
         for id in ids:
-            if not isinstance(id, Hashable):
-                raise InvalidInstance(f"id {id!r} is not hashable", witness=id)
             if id in seen:
                 raise InvalidInstance(f"id {id!r} is given twice", witness=id)
             seen.add(id)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from memorepair import asking
 from memorepair.asking import Requires
 from memorepair.errors import InvalidInput
-from memorepair.integers import Number
+from memorepair.integers import Number, NumbersLike
 from memorepair.problems import (
     Closure,
     ClosureInstance,
@@ -37,8 +37,8 @@ def select(
     problem: SelectionInstance | Sequence[object] | nx.DiGraph | None = None,
     /,
     *,
-    value: npt.ArrayLike | None = None,
-    cost: npt.ArrayLike | None = None,
+    value: NumbersLike | None = None,
+    cost: NumbersLike | None = None,
     requires: Requires | None = None,
     executable: npt.ArrayLike | None = None,
     required: npt.ArrayLike | Iterable[Hashable] = (),
@@ -118,7 +118,7 @@ def select(
             tradeoff=0 if tradeoff is None else tradeoff,
         )
         return solve(instance, ties=ties, solver=solver)
-    if any(argument is not None for argument in given) or required != ():
+    if any(argument is not None for argument in given) or not (isinstance(required, tuple) and not required):
         raise InvalidInput("a problem already holds its arrays: pass either", witness=type(problem).__name__)
     if isinstance(problem, SelectionInstance):
         instance = problem if tradeoff is None else replace(problem, tradeoff=tradeoff)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def selection() -> Selection:
     )
 
 
-def tampered(selection: Selection, **fields: object) -> Selection:
+def tampered(selection: Selection, **fields: Any) -> Selection:
     """`selection` with fields of its answer replaced."""
     return replace(selection, answer=replace(selection.figures, **fields))
 

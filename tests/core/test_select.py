@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import logging
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -14,6 +16,7 @@ from scipy.sparse import coo_array, csr_matrix
 
 import memorepair
 from memorepair import SelectionInstance, Status, select
+from memorepair import selection as selection_module
 from memorepair.errors import InvalidInput, InvalidInstance, MissingDependency, UnknownId
 from memorepair.graphs import Digraph
 from memorepair.solvers import get_solver, registry, solvers
@@ -69,7 +72,7 @@ RECORDS = [
         pytest.param(graph(), id="networkx"),
     ],
 )
-def test_every_problem_form_gives_the_same_answer(problem: object) -> None:
+def test_every_problem_form_gives_the_same_answer(problem: Any) -> None:
     selection = select(problem, tradeoff=1)
     assert set(selection.chosen) == {"a", "b", "c"}
     assert (selection.value, selection.cost, selection.objective) == (12, 9, 3)
@@ -91,7 +94,7 @@ MATRIX[tuple(POSITIONS.T)] = 1
         pytest.param(csr_matrix(MATRIX), id="sparse matrix"),
     ],
 )
-def test_every_form_of_requires_gives_the_same_answer(requires: object) -> None:
+def test_every_form_of_requires_gives_the_same_answer(requires: Any) -> None:
     assert select(value=VALUE, cost=COST, requires=requires, ids="abcd", tradeoff=1).chosen == ("a", "b", "c")
 
 
@@ -102,7 +105,7 @@ def test_without_ids_candidates_are_numbered() -> None:
 @pytest.mark.parametrize(
     "required", [["d"], np.array([False, False, False, True]), [False, False, False, True], {"d"}]
 )
-def test_required_by_id_or_mask(required: object) -> None:
+def test_required_by_id_or_mask(required: Any) -> None:
     selection = select(value=VALUE, cost=COST, requires=PAIRS, ids="abcd", required=required, tradeoff=1)
     assert set(selection.chosen) == set("abcd")
     assert selection.report.forced == 2
@@ -174,14 +177,16 @@ NAN = float("nan")
         pytest.param({"value": [1], "requires": "ab"}, "str", id="text for pairs"),
         pytest.param({"value": [1], "requires": Digraph.from_arcs(2, (), ())}, 2, id="another graph"),
         pytest.param({"value": [1, 2], "cost": [1]}, (1,), id="too few costs"),
-        pytest.param({"value": [[1]]}, None, id="two dimensions"),
+        pytest.param({"value": [[1]]}, 0, id="a list of lists"),
+        pytest.param({"value": np.ones((1, 1))}, (1, 1), id="two dimensions"),
+        pytest.param({"value": 3}, 3, id="a number alone"),
         pytest.param({"value": [1, 2], "executable": [True]}, (1,), id="too few executable"),
         pytest.param({"value": [1], "executable": ["yes"]}, "<U3", id="executable no boolean"),
         pytest.param({"value": [1], "required": [3]}, 3, id="required is no candidate"),
         pytest.param({"value": [1], "required": "0"}, "0", id="required is text"),
     ],
 )
-def test_malformed_arrays_name_their_witness(arguments: dict[str, object], witness: object) -> None:
+def test_malformed_arrays_name_their_witness(arguments: dict[str, Any], witness: object) -> None:
     with pytest.raises(InvalidInstance) as caught:
         select(**arguments)
     assert witness is None or caught.value.witness == witness
@@ -212,21 +217,22 @@ def test_malformed_records_name_their_witness(records: list[dict[str, object]], 
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("problem", "arguments"),
     [
-        pytest.param(select, id="nothing"),
-        pytest.param(lambda: select(RECORDS, value=[1]), id="twice"),
-        pytest.param(lambda: select(RECORDS, required=["a"]), id="required twice"),
-        pytest.param(lambda: select("file.json"), id="text"),
-        pytest.param(lambda: select(3), id="a number"),
-        pytest.param(lambda: select(nx.Graph()), id="undirected"),
-        pytest.param(lambda: select(value=[1], ties="none"), id="ties"),
-        pytest.param(lambda: select(value=[1] * 21, solver="exhaustive"), id="too large"),
+        pytest.param(None, {}, id="nothing"),
+        pytest.param(RECORDS, {"value": [1]}, id="twice"),
+        pytest.param(RECORDS, {"required": ["a"]}, id="required twice"),
+        pytest.param(RECORDS, {"required": np.zeros(4, np.bool_)}, id="required twice, as a mask"),
+        pytest.param("file.json", {}, id="text"),
+        pytest.param(3, {}, id="a number"),
+        pytest.param(nx.Graph(), {}, id="undirected"),
+        pytest.param(None, {"value": [1], "ties": "none"}, id="ties"),
+        pytest.param(None, {"value": [1] * 21, "solver": "exhaustive"}, id="too large"),
     ],
 )
-def test_misuse_is_invalid_input(call) -> None:
+def test_misuse_is_invalid_input(problem: Any, arguments: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
-        call()
+        select(problem, **arguments)
 
 
 def test_an_unknown_solver_is_answered_with_near_names() -> None:
@@ -250,6 +256,11 @@ def test_every_solver_is_called_what_the_registry_calls_it() -> None:
         assert bool(solver.ties) == solver.exact
 
 
+def test_the_example_of_select_is_true() -> None:
+    result = doctest.testmod(selection_module)
+    assert (result.attempted > 0, result.failed) == (True, 0)
+
+
 def test_public_names_exist() -> None:
     assert {"select", "Selection", "SelectionInstance", "Certificate", "Status"} <= set(memorepair.__all__)
     assert all(hasattr(memorepair, name) for name in memorepair.__all__)
@@ -258,7 +269,7 @@ def test_public_names_exist() -> None:
 def test_barred_through_a_chain_names_the_nearest() -> None:
     selection = select(
         value=[1] * 5,
-        requires=["ab", "bc", "dc", "de"],
+        requires=[("a", "b"), ("b", "c"), ("d", "c"), ("d", "e")],
         executable=[True, True, False, True, True],
         ids="abcde",
     )

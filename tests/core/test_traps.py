@@ -9,6 +9,7 @@ from memorepair import select
 from memorepair.errors import InvalidInput
 from memorepair.graphs import Digraph, MinCutNetwork
 from memorepair.problems import ClosureInstance
+from memorepair.proof import Ties
 from memorepair.reductions import MinCut
 from memorepair.solvers import get_solver, solvers
 from memorepair.solvers.ortools_flow import OrtoolsFlow
@@ -36,7 +37,7 @@ def test_capacities_beyond_int32(solver: str, base: int) -> None:
     ],
 )
 def test_no_source_or_sink_to_see(
-    solver: str, ties: str, value: list[int], requires: list, fewest: int
+    solver: str, ties: Ties, value: list[int], requires: list[tuple[int, int]], fewest: int
 ) -> None:
     selection = select(value=value, requires=requires, ties=ties, solver=solver)
     assert len(selection.chosen) == (2 if ties == "most" and value == [0, 0] else fewest)

@@ -72,7 +72,7 @@ class Barred:
     """Keeps the nodes that lead to no non-executable one."""
 
     def apply(self, instance: SelectionInstance, /) -> tuple[SelectionInstance, Part]:
-        """The instance on what is left; nothing is barred in it."""
+        """The instance on what is left, numbered anew; nothing is barred in it."""
         return self.drop(instance, witnesses(instance.requires, instance.executable))
 
     def drop(self, instance: SelectionInstance, found: Witnesses) -> tuple[SelectionInstance, Part]:
@@ -81,14 +81,12 @@ class Barred:
         requires, part = Part.induced(instance.requires, kept)
         if kept.all():
             return instance, part
-        ids = instance.named(np.flatnonzero(kept).tolist())
         reduced = SelectionInstance(
             value=instance.value[kept],
             cost=instance.cost[kept],
             requires=requires,
             executable=instance.executable[kept],
             required=instance.required[kept],
-            ids=ids,
             tradeoff=instance.tradeoff,
         )
         return reduced, part

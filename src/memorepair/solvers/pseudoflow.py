@@ -100,14 +100,12 @@ def solve_closure(
     work : (COLUMNS, k + 3) zeros
         Scratch.
     """
-    # Invariants. The tree edges are arcs of the graph, each with a flow >= 0; every other arc has flow 0.
-    # Every node but a root has excess 0; a root is strong when its excess is positive. Labels are a lower
-    # bound on the number of arcs from a node to a weak root, do not rise from a node to its parent, and
-    # differ by at most one along an arc that is searched. Flow can go from any parent to its child: along an
-    # arc parent -> child without limit, against an arc child -> parent up to its flow; where that is 0, the
-    # final search below decides.
+    # Invariants. Tree edges are arcs of the graph, each with a flow >= 0; every other arc has flow 0. Every
+    # node but a root has excess 0; a root is strong when its excess is positive. A child's label is at least
+    # its parent's; an arc u -> v has label[u] <= label[v] + 1, and so has every tree arc against its flow. So
+    # a strong root of the highest label below which a label is missing has no way to a deficit.
     #
-    # Nothing wraps: excess and flow are at most the sum of positive profits, below 2^62.
+    # Nothing wraps: excess and flow stay within the sum of absolute profits, below 2^62.
     k = len(offsets) - 1
     label, parent, first_child, next_sibling, previous_sibling = work[0], work[1], work[2], work[3], work[4]
     upward = work[5]  # 1: the tree arc runs from the node to its parent, 0: from the parent to the node
@@ -245,7 +243,7 @@ def solve_closure(
             continue
 
         # Merge: the strong tree is turned to have `node` as its root, which becomes a child of `found`.
-        above, up, amount, number = found, 1, 0 * excess[0], scan_arc[node]
+        above, up, amount, number = found, 1, 0, scan_arc[node]
         while node >= 0:
             old_parent, old_up, old_amount, old_number = parent[node], upward[node], flow[node], arc[node]
             if old_parent >= 0:
