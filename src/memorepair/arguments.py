@@ -56,7 +56,9 @@ def as_slot(slot: SlotLike | None) -> Slot | None:
     return Slot(entity=slot[0], attribute=slot[1], value=slot[2] if len(slot) == 3 else None)
 
 
-def as_mapping(key: KeyLike | Mapping[KeyLike, Given], given: Given | None, what: str) -> dict[Key, Given]:
+def as_mapping(
+    key: KeyLike | Mapping[Key, Given] | Mapping[str, Given], given: Given | None, what: str
+) -> dict[Key, Given]:
     """One key with what is given for it, or a mapping of keys; never both."""
     if isinstance(key, Mapping):
         if given is not None:

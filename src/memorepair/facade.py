@@ -34,11 +34,12 @@ from memorepair.memory.artifact import (
 from memorepair.memory.capture import Derivation
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import WriteReport
+from memorepair.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.operators.operator import Operator
-from memorepair.repair.operators.registry import Operators
 from memorepair.repair.operators.regen import Generator
+from memorepair.repair.operators.registry import Operators
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.pricing import Pricing
 
@@ -331,7 +332,7 @@ class Memory:
 
     def correct(
         self,
-        key: KeyLike | Mapping[KeyLike, str],
+        key: KeyLike | Mapping[Key, str] | Mapping[str, str],
         content: str | None = None,
         *,
         reason: str,
@@ -348,7 +349,7 @@ class Memory:
 
     def migrate(
         self,
-        key: KeyLike | Mapping[KeyLike, Interface],
+        key: KeyLike | Mapping[Key, Interface] | Mapping[str, Interface],
         interface: Interface | None = None,
         *,
         rows: str | None = None,
@@ -386,7 +387,7 @@ class Memory:
         case: CaseLike,
         *,
         tradeoff: float | None = None,
-        ties: str = "fewest",
+        ties: Ties = "fewest",
         solver: str = "pseudoflow",
     ) -> RepairPlan:
         """What `repair` would do for the case, why, and at what cost; changes nothing."""
@@ -405,7 +406,7 @@ class Memory:
         case: CaseLike,
         *,
         tradeoff: float | None = None,
-        ties: str = "fewest",
+        ties: Ties = "fewest",
         solver: str = "pseudoflow",
         wait: float = 0.0,
         progress: Callable[[str, int, int], None] | None = None,
