@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -146,8 +147,7 @@ def from_sparse(matrix: Sparse) -> Digraph:
 
 def _networkx() -> ModuleType:
     try:
-        import networkx
+        return import_module("networkx")
     except ImportError as error:
         hint = 'pip install "memorepair[solvers]"'
         raise MissingDependency(f"networkx is not installed: {hint}", witness="networkx") from error
-    return networkx

@@ -277,7 +277,8 @@ def _check(
 
 
 def _filled(name: str, values: Sequence[int], dtype: type[Number]) -> npt.NDArray[Number]:
-    try:
-        return np.array(values, dtype)
-    except OverflowError as error:
-        raise InvalidInput(f"a value of {name} does not fit {dtype.__name__}", witness=name) from error
+    limits = np.iinfo(dtype)
+    for value in (min(values, default=0), max(values, default=0)):
+        if not limits.min <= value <= limits.max:
+            raise InvalidInput(f"{name} {value} does not fit {dtype.__name__}", witness=value)
+    return np.array(values, dtype)
