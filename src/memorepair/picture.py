@@ -69,7 +69,7 @@ class _Layout:
 _SVG = "http://www.w3.org/2000/svg"
 _CHIP = (192, 34)
 _GAP = (12, 8)
-_CHANNEL = 56
+_CHANNEL = 44
 _TOP = 26
 
 
@@ -204,7 +204,7 @@ def _svg(
     layout: _Layout,
     heading: str,
 ) -> str:
-    wide, narrow = layout.width + 4, layout.width * 7 // 10
+    wide, narrow = layout.width + 4, layout.width * 6 // 10
     parts = [
         f'<div class="scroll"><svg xmlns="{_SVG}" role="img" aria-label={_attribute(heading)} '
         f'viewBox="-2 -2 {wide} {layout.height + 4}" style="max-width:{wide}px;min-width:{narrow}px">'

@@ -15,7 +15,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def check(db: Db, as_json: AsJson = False) -> int:
-    """Whether the file is what was written: database, journal seals, barrier, index; exit code 1 if it is not."""
+    """Whether the file is what was written (database, seals, barrier, index); exit code 1 if it is not."""
     with opened(db) as memory:
         faults = memory.store.check()
     if as_json:

@@ -25,7 +25,7 @@ def demo(
     """Take a bundled assistant memory through a correction, a deletion and a migration."""
     tour = run(out)
     if as_json:
-        emit(tour)
+        emit(tour.to_json())
     else:
         show(tour)
     return CLEAN if tour.sound else PROBLEMS

@@ -9,7 +9,7 @@ import typer
 
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import Actor, AsJson, Db, KeyText, MaybeScope, Reason, ScopeText, as_scope, opened
-from memorepair.cli.output import content, emit, pairs, rows, say
+from memorepair.cli.output import content, emit, excerpt, pairs, rows, say
 from memorepair.cli.plain import plain
 from memorepair.facade import Status
 from memorepair.memory.artifact import Artifact, Case, Json, Listing
@@ -86,7 +86,7 @@ def search(
     if as_json:
         emit(hits)
     else:
-        lines = [(hit.artifact.key, hit.artifact.kind, hit.artifact.content) for hit in hits]
+        lines = [(hit.artifact.key, hit.artifact.kind, excerpt(hit.artifact.content)) for hit in hits]
         rows(f"{len(hits)} found", ("key", "kind", "content"), lines, wide="content")
     return CLEAN
 
@@ -98,7 +98,9 @@ def history(key: KeyText, db: Db, as_json: AsJson = False) -> int:
     if as_json:
         emit(found)
     else:
-        lines = [(one.version, one.state, one.case, _when(one.created_at), one.content) for one in found]
+        lines = [
+            (one.version, one.state, one.case, _when(one.created_at), excerpt(one.content)) for one in found
+        ]
         rows(f"versions of {key}", ("version", "state", "case", "written", "content"), lines, wide="content")
     return CLEAN
 
@@ -135,7 +137,9 @@ def inspect(
 
 def show_listings(title: str, found: list[Listing] | tuple[Listing, ...]) -> None:
     """A table of artifacts without content."""
-    lines = [(one.key, one.version, one.kind, one.state, one.case, _when(one.updated_at)) for one in found]
+    lines = [
+        (one.key, one.version, one.kind, one.state, one.case, _when(one.updated_at)[:10]) for one in found
+    ]
     rows(f"{title} ({len(found)})", _COLUMNS, lines)
 
 
@@ -174,4 +178,4 @@ def _status(found: Status) -> Json:
 
 
 def _when(nanoseconds: int) -> str:
-    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M")

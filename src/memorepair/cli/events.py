@@ -31,9 +31,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def delete(
-    keys: Annotated[
-        list[str], typer.Argument(metavar="KEY...", help="Artifacts, written like user/42::home.")
-    ],
+    keys: Annotated[list[str], typer.Argument(metavar="KEY", help="Artifacts, written like user/42::home.")],
     db: Db,
     actor: Actor,
     reason: Reason,

@@ -15,6 +15,9 @@ from memorepair.cli.plain import document, plain
 from memorepair.cli.text import visible
 from memorepair.errors import MemoRepairError
 
+_KEY_WIDTH = 32
+_EXCERPT = 160
+
 Step = Callable[[str, int, int], None]
 """What long work calls: what it does, how many are done, of how many."""
 
@@ -32,6 +35,13 @@ def content(body: str) -> None:
     Console(highlight=False, soft_wrap=True).print(visible(body, lines=True))
 
 
+def excerpt(body: str | None) -> str:
+    """The beginning of stored content, for a cell."""
+    if body is None or len(body) <= _EXCERPT:
+        return body or ""
+    return body[:_EXCERPT] + "…"
+
+
 def emit(value: object) -> None:
     """The JSON document of a command."""
     sys.stdout.write(document(value) + "\n")
@@ -40,13 +50,19 @@ def emit(value: object) -> None:
 def rows(
     title: str, columns: Sequence[str], lines: Iterable[Sequence[object]], *, wide: str | None = None
 ) -> None:
-    """A table; numbers stand to the right, the column `wide` may wrap."""
+    """A table; numbers stand to the right, the column `wide` takes what room is left, keys wrap last."""
     found = [[_cell(one) for one in line] for line in lines]
     table = Table(title=visible(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         numeric = bool(found) and all(isinstance(line[place], int | float) for line in found)
-        justify = "right" if numeric else "left"
-        table.add_column(column, justify=justify, overflow="fold", ratio=1 if column == wide else None)
+        longest = max((len(str(line[place])) for line in found), default=0)
+        table.add_column(
+            column,
+            min_width=min(longest, _KEY_WIDTH) if column == "key" else None,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            ratio=1 if column == wide else None,
+        )
     for line in found:
         table.add_row(*(visible(_number(one) if isinstance(one, float) else str(one)) for one in line))
     Console(highlight=False).print(table)

@@ -53,7 +53,9 @@ def solve(
 def _requiring(instance: SelectionInstance, ids: Sequence[str]) -> SelectionInstance:
     if not ids:
         return instance
-    place = {str(instance.id_of(position)): position for position in range(instance.k)}
+    # 1 and "1" are two ids; of the two a text on the command line means the text.
+    order = sorted(range(instance.k), key=lambda position: isinstance(instance.id_of(position), str))
+    place = {str(instance.id_of(position)): position for position in order}
     mask = instance.required.copy()
     for id in ids:
         if id not in place:
@@ -91,6 +93,7 @@ def _show(selection: Selection, verified: bool) -> None:
     )
     value, cost = selection.instance.value.tolist(), selection.instance.cost.tolist()
     lines = [
-        (selection.instance.id_of(place), value[place], cost[place]) for place in selection.mask.nonzero()[0]
+        (selection.instance.id_of(place), value[place], cost[place])
+        for place in selection.mask.nonzero()[0].tolist()
     ]
     rows("chosen", ("id", "value", "cost"), lines)

@@ -11,7 +11,7 @@ from memorepair.demo.world import Table, lists, table, texts
 from memorepair.errors import UnknownId
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Arch, Kind, Relation
-from memorepair.memory.artifact import Json, Key, Recipe, Scope, TaskCase
+from memorepair.memory.artifact import Json, Key, Recipe, Scope, Source, TaskCase
 from memorepair.repair.jsontext import canonical
 from memorepair.repair.operators.operator import Call, Input
 
@@ -72,9 +72,9 @@ class _Writer:
     memory: Memory
     scope: Scope
 
-    def records(self, contents: dict[str, str], **more: str) -> None:
+    def records(self, contents: dict[str, str], source: Source = Source.USER) -> None:
         for id, content in contents.items():
-            self.memory.record(content, id=id, scope=self.scope, **more)
+            self.memory.record(content, id=id, scope=self.scope, source=source)
 
     def described(self, rows: Table) -> None:
         for id, row in rows.items():
@@ -153,7 +153,7 @@ class _Writer:
 
 def _ada(ada: _Writer) -> None:
     ada.described(table("ada", "records"))
-    ada.records(texts("ada", "letters"), source="log")
+    ada.records(texts("ada", "letters"), source=Source.LOG)
     for id, person in table("ada", "contacts").items():
         ada.records({f"contact.{id}": canonical(person)})
     by_day: dict[str, list[str]] = {day: [] for day in _WORKDAYS}
@@ -219,11 +219,11 @@ def _mei(mei: _Writer) -> None:
     mei.described(table("mei", "records"))
     restaurants = list(table("mei", "menus"))
     for id in restaurants:
-        mei.records({f"menu.{id}": canonical(table("mei", "menus")[id])}, source="tool")
-        mei.records({f"rating.{id}": texts("mei", "ratings")[id]}, source="tool")
+        mei.records({f"menu.{id}": canonical(table("mei", "menus")[id])}, source=Source.TOOL)
+        mei.records({f"rating.{id}": texts("mei", "ratings")[id]}, source=Source.TOOL)
         mei.derive(f"safe.{id}", "safe-dishes", ["health.allergy", f"menu.{id}"])
     mei.summary("health.card", "health.allergy")
-    mei.summary("diet.overview", "health.allergy", "diet.spice", "diet.dinner", "diet.tea", sentences=2)
+    mei.summary("diet.overview", "health.allergy", "diet.spice", "diet.tea", "diet.dinner", sentences=2)
     mei.summary("breakfast", "diet.overview", "diet.breakfast", characters=90)
     mei.summary("dinner", "diet.overview", "family.son", "family.mother")
     mei.summary(
@@ -250,8 +250,8 @@ def _mei(mei: _Writer) -> None:
 
 
 def _ops(ops: _Writer) -> None:
-    ops.records(texts("ops", "records"), source="human")
-    ops.records({RATES.id: canonical(table("ops", "interface", "v1"))}, source="system")
+    ops.records(texts("ops", "records"), source=Source.HUMAN)
+    ops.records({RATES.id: canonical(table("ops", "interface", "v1"))}, source=Source.SYSTEM)
     for currency, rate in texts("ops", "rates").items():
         row = canonical({"pair": f"{currency}EUR", "rate": rate})
         ops.stated(f"rate.{currency}", row, [RATES.id], kind=Kind.RECORD)

@@ -1,0 +1,128 @@
+"""Commands that plan a repair or carry it out."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import typer
+
+from memorepair.cli.guard import CLEAN, PROBLEMS, command
+from memorepair.cli.options import AsJson, CaseNumber, Db, DryRun, Solver, Ties, Tradeoff, opened
+from memorepair.cli.output import emit, pairs, progress, rows, say
+from memorepair.cli.plain import plain
+from memorepair.memory.artifact import Json
+from memorepair.proof import Ties as TieRule
+from memorepair.repair.engine import RepairReport
+from memorepair.repair.plan import RepairPlan
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register plan and repair."""
+    command(app, "plan")(plan)
+    command(app, "repair")(repair)
+
+
+def plan(
+    case: CaseNumber,
+    db: Db,
+    tradeoff: Tradeoff = None,
+    ties: Ties = "fewest",
+    solver: Solver = "pseudoflow",
+    as_json: AsJson = False,
+) -> int:
+    """What repair would do for a case, why, and at what cost; changes nothing."""
+    with opened(db) as memory:
+        found = memory.plan(case, tradeoff=tradeoff, ties=cast(TieRule, ties), solver=solver)
+    if as_json:
+        emit(_told(found))
+    else:
+        _show_plan(found)
+    return CLEAN
+
+
+def repair(
+    case: CaseNumber,
+    db: Db,
+    tradeoff: Tradeoff = None,
+    ties: Ties = "fewest",
+    solver: Solver = "pseudoflow",
+    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")] = 0.0,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> int:
+    """Select, execute, validate, publish; exit code 1 if something stays withdrawn."""
+    if dry_run:
+        return plan(case, db, tradeoff, ties, solver, as_json)
+    with opened(db) as memory, progress(quiet=as_json) as step:
+        report = memory.repair(
+            case, tradeoff=tradeoff, ties=cast(TieRule, ties), solver=solver, wait=wait, progress=step
+        )
+    if as_json:
+        emit(report.to_json())
+    else:
+        _show_report(report)
+    return PROBLEMS if report.still_withdrawn else CLEAN
+
+
+def _told(found: RepairPlan) -> dict[str, Json]:
+    candidates, selection = found.candidates, found.selection
+    return {
+        "case": found.case,
+        "digest": found.digest,
+        "status": selection.status.value,
+        "tradeoff": plain(selection.instance.tradeoff),
+        "objective": plain(selection.objective),
+        "bound": plain(selection.bound),
+        "gap": selection.gap,
+        "verified": selection.verify(),
+        "waves": len(found.waves),
+        "unit": candidates.unit,
+        "cost": sum(row.cost for row in found.rows() if row.chosen),
+        "cost_all": float(candidates.cost[candidates.executable].sum()),
+        "candidates": plain(found.rows()),
+    }
+
+
+def _show_plan(found: RepairPlan) -> None:
+    candidates, selection = found.candidates, found.selection
+    chosen = [row for row in found.rows() if row.chosen]
+    cost_all = float(candidates.cost[candidates.executable].sum())
+    pairs(
+        {
+            "case": found.case,
+            "chosen": f"{len(chosen)} of {int(candidates.executable.sum())} that can be repaired, in "
+            f"{len(found.waves)} waves",
+            "selection": selection.status.value + (", proof verified" if selection.verify() else ""),
+            "tradeoff": selection.instance.tradeoff,
+            "cost": f"{sum(row.cost for row in chosen):,.0f} of {cost_all:,.0f} {candidates.unit} for all",
+        }
+    )
+    lines = [
+        (row.key, row.mode, row.operator, row.value, row.cost, "" if row.wave is None else row.wave, row.why)
+        for row in sorted(found.rows(), key=lambda row: (row.wave is None, row.wave or 0, row.key))
+    ]
+    rows("candidates", ("key", "mode", "operator", "value", "cost", "wave", "why"), lines, wide="why")
+
+
+def _show_report(report: RepairReport) -> None:
+    unit = report.plan.candidates.unit
+    ratio = "" if report.cost_ratio is None else f" ({report.cost_ratio:.0%})"
+    pairs(
+        {
+            "case": f"{report.case.id}, {report.case.status.value}",
+            "cascade": report.cascade,
+            "republished": str(len(report.republished)),
+            "unchanged": str(len(report.unchanged)),
+            "released early": str(len(report.released)),
+            "left withdrawn": str(len(report.still_withdrawn)),
+            "cost": f"{report.cost:,.0f} of {report.cost_all:,.0f} {unit} for all{ratio}",
+            "validated": ", ".join(
+                f"{check} {word} {times}" for (check, word), times in sorted(report.verdicts.items())
+            ),
+        }
+    )
+    if report.still_withdrawn:
+        lines = [(member.key, member.fate, member.why) for member in report.still_withdrawn]
+        rows("left withdrawn", ("key", "fate", "why"), lines, wide="why")
+    else:
+        say("nothing but the roots stays out of service", style="green")
