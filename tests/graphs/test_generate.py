@@ -22,9 +22,17 @@ from memorepair.graphs import (
     waves,
 )
 
-MEASURED = (
-    "prov-1e3 prov-1e5 provD-1e4 provR-1e4 chain-1e4 chainw-1e4 star-1e4 bip-1e4 mine5-1e4 mine9-1e4 mine5-1e5"
-).split()
+MEASURED = [
+    "prov-1e3",
+    "prov-1e5",
+    "provD-1e4",
+    "provR-1e4",
+    "chain-1e4",
+    "chainw-1e4",
+    "star-1e4",
+    "bip-1e4",
+]
+MEASURED += ["mine5-1e4", "mine9-1e4", "mine5-1e5"]
 SMALL = [f"{family}-1e4" for family in FAMILIES]
 
 
@@ -62,7 +70,8 @@ def measured() -> Callable[[str], dict[str, np.ndarray]]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.make
+    make: Callable[[str], dict[str, np.ndarray]] = module.make
+    return make
 
 
 @pytest.mark.parametrize("name", MEASURED)

@@ -85,7 +85,7 @@ def test_networkx_gets_every_node_arc_attribute(
     converted = provenance_to_networkx(graph)
     assert converted.graph == {"support_form": "alternatives"}
     assert dict(converted.nodes(data="born")) == {f"v{node}": node for node in range(case[0])}
-    assert {arch for _, arch in converted.nodes(data="arch")} == {"none"}
+    assert all(data["arch"] == "none" for _, data in converted.nodes(data=True))
     layers = [data for _, _, data in converted.edges(data=True)]
     assert sum(data["layer"] == "semantic" for data in layers) == len(case[2])
     influences = sorted(

@@ -51,7 +51,7 @@ def to_networkx(digraph: Digraph, labels: Sequence[Hashable] | None = None) -> n
     return graph
 
 
-def from_networkx(graph: nx.DiGraph) -> tuple[Digraph, tuple[Hashable, ...]]:
+def from_networkx(graph: nx.Graph) -> tuple[Digraph, tuple[Hashable, ...]]:
     """A directed networkx graph as a digraph with the label of each node.
 
     Parameters
