@@ -100,9 +100,7 @@ def test_a_migration_renames_redirects_and_fills_in_and_changes_nothing_else() -
     new = canonical(NEW)
     made = ChainRewrite().make(call(TAX, new, own=canonical(CHAIN), interfaces={"users@1": new}))
     assert parse(made.content) == AFTER
-    assert (
-        dry_run(read_procedure(parse(made.content)), read_contracts([TAX, new])).violation is None
-    )
+    assert dry_run(read_procedure(parse(made.content)), read_contracts([TAX, new])).violation is None
 
 
 def test_what_needs_no_change_keeps_its_bytes() -> None:
@@ -137,11 +135,12 @@ def test_adapting_twice_is_adapting_once(tools: list[str], renames: dict[str, st
     procedure = read_procedure({"steps": steps})
     interface: dict[str, Json] = {name: {"renamed_from": old} for name, old in renames.items()}
     contracts = read_contracts([canonical({"tools": interface})])
-    try:
-        once = adapt(procedure, contracts, old_words=False)
-    except InvalidInput as refused:
-        assert sum(old == refused.witness for old in renames.values()) > 1
+    translated = [old for old in renames.values() if old is not None and old not in renames]
+    if len(set(translated)) < len(translated):
+        with pytest.raises(InvalidInput):
+            adapt(procedure, contracts, old_words=False)
         return
+    once = adapt(procedure, contracts, old_words=False)
     assert adapt(once, contracts, old_words=False) == once
     gone = {old for old in renames.values() if old is not None} - renames.keys()
     assert gone.isdisjoint(step.tool for step in once.steps)

@@ -40,7 +40,7 @@ def constant(name: str, version: str = "1") -> FunctionOperator:
     return FunctionOperator(name=name, version=version, function=lambda call: f"{name} {version}")
 
 
-# registry ------------------------------------------------------------------------------------------------------
+# registry --------------------------------------------------------------------------------------------
 
 
 def test_a_reference_names_one_version_and_a_bare_name_the_one_registered_last() -> None:
@@ -67,7 +67,11 @@ def test_duplicates_and_what_is_no_operator_are_refused() -> None:
 
 def test_the_defaults_are_operators() -> None:
     table = Operators.default()
-    for name, mode in (("summarise", Mode.REGEN), ("prompt-skill", Mode.REGEN), ("rewrite-chain", Mode.REGEN)):
+    for name, mode in (
+        ("summarise", Mode.REGEN),
+        ("prompt-skill", Mode.REGEN),
+        ("rewrite-chain", Mode.REGEN),
+    ):
         found = table.get(f"{name}@1")
         assert isinstance(found, Operator)
         assert found.mode is mode
@@ -99,7 +103,7 @@ def test_entry_points_are_loaded_once_when_their_prefix_is_asked_for(monkeypatch
     assert (bench.loads, other.loads) == (1, 0)
 
 
-# recompute -----------------------------------------------------------------------------------------------------
+# recompute -------------------------------------------------------------------------------------------
 
 
 def test_a_function_becomes_an_operator() -> None:
@@ -158,7 +162,7 @@ def test_an_interrupt_is_not_a_failed_step() -> None:
         attempt(FunctionOperator(name="slow", function=interrupted), call())
 
 
-# JSON ----------------------------------------------------------------------------------------------------------
+# JSON ------------------------------------------------------------------------------------------------
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -180,10 +184,10 @@ def test_what_is_not_json_is_refused(text: str) -> None:
         parse(text)
 
 
-# regeneration --------------------------------------------------------------------------------------------------
+# regeneration ----------------------------------------------------------------------------------------
 
 TEXTS = st.lists(
-    st.text(alphabet="abcdé XY0123456789.!?。！？；住在巴黎“”\"\n,:", max_size=200), min_size=1, max_size=5
+    st.text(alphabet='abcdé XY0123456789.!?。！？；住在巴黎“”"\n,:', max_size=200), min_size=1, max_size=5
 )
 
 

@@ -55,7 +55,10 @@ GET: Json = {"name": "a", "tool": "get", "arguments": {"id": "{who}"}, "outputs"
             {"name": "b", "tool": "free", "arguments": {"text": ["{b.x}"]}, "outputs": ["x"]},
             "step b: {b.x} is no input and no output of an earlier step",
         ),
-        ({"name": "b", "tool": "get", "arguments": {"id": 1}, "outputs": ["age"]}, "step b: get gives no age"),
+        (
+            {"name": "b", "tool": "get", "arguments": {"id": 1}, "outputs": ["age"]},
+            "step b: get gives no age",
+        ),
         ({"name": "b", "tool": "free", "arguments": {"text": "{a.city}"}, "outputs": ["any"]}, None),
     ],
 )

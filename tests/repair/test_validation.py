@@ -86,7 +86,7 @@ def test_the_checks_that_apply(mode: Mode, arch: Arch, recipe: Recipe, names: li
     assert len({check.name for check in CHECKS}) == len(CHECKS)
 
 
-# replay --------------------------------------------------------------------------------------------------------
+# replay ----------------------------------------------------------------------------------------------
 
 
 def test_a_result_must_repeat() -> None:
@@ -107,7 +107,7 @@ def test_a_result_must_stand_on_what_the_store_holds() -> None:
     assert refusal(tampered) == ("replay", Word.FAIL)
 
 
-# support, cases ------------------------------------------------------------------------------------------------
+# support, cases --------------------------------------------------------------------------------------
 
 
 def test_only_given_sources_are_cited() -> None:
@@ -124,7 +124,7 @@ def test_task_cases_hold() -> None:
     assert refusal(context("fine, bad", recipe=Recipe(cases=cases))) == ("cases", Word.FAIL)
 
 
-# schema --------------------------------------------------------------------------------------------------------
+# schema ----------------------------------------------------------------------------------------------
 
 PERSON: dict[str, Json] = {
     "type": "object",
@@ -188,7 +188,7 @@ def test_prose_is_a_string_to_its_schema() -> None:
     assert refusal(context("prose", recipe=Recipe(schema={"type": "object"}))) == ("schema", Word.FAIL)
 
 
-# canary --------------------------------------------------------------------------------------------------------
+# canary ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,9 @@ def test_a_template_may_share_words_but_no_passage_with_what_was_withdrawn() -> 
 
 
 SENTENCES = st.lists(
-    st.lists(st.sampled_from(["red", "tea", "Paris", "7-1234", "was", "the", "他", "茶"]), min_size=1, max_size=12),
+    st.lists(
+        st.sampled_from(["red", "tea", "Paris", "7-1234", "was", "the", "他", "茶"]), min_size=1, max_size=12
+    ),
     min_size=1,
     max_size=4,
 ).map(lambda lists: ". ".join(" ".join(words) for words in lists))
@@ -249,7 +251,7 @@ def test_what_quotes_only_its_sources_never_leaks_and_a_quote_of_a_whole_text_al
         assert leaks(withdrawn, [marks], []) == [ROOT]
 
 
-# dry run -------------------------------------------------------------------------------------------------------
+# dry run ---------------------------------------------------------------------------------------------
 
 
 def test_a_chain_must_run_against_its_interfaces() -> None:

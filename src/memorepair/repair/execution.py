@@ -165,7 +165,6 @@ class _Run:
         self.served = store.served(sorted(self._outside()))
         self.outcomes: dict[Key, Outcome] = {}
         self.standing = self._served_standing()
-        self.cyclic: set[int] = set()
         self._root_marks: dict[Run, Key] | None = None
 
     def _interfaces(self) -> dict[Key, Key]:
@@ -208,7 +207,6 @@ class _Run:
         heads = np.array([head for _, head in pairs], np.int64)
         component = strong_components(Digraph.from_arcs(k, tails, heads))
         between = component[tails] != component[heads]
-        self.cyclic = set(tails[~between].tolist())
         prerequisites = self._chosen_prerequisites()
         # A cycle of the arcs kept would lie inside one component, where only prerequisites among chosen ones
         # are kept, and the plan has put those into waves.
@@ -234,7 +232,7 @@ class _Run:
         """Release it, or execute it where it is chosen, or leave it."""
         key = self.candidates.keys[place]
         member = self.members[key]
-        if self._can_be_released(place, key):
+        if self._can_be_released(key):
             outcome: Outcome = Released(reads=self._reads(key))
         elif place in self.chosen:
             outcome = self._execute(place, key, member)
@@ -253,9 +251,8 @@ class _Run:
             None if arc.parent == arc.child else self.standing.get(self.instead.get(arc.parent, arc.parent))
         )
 
-    def _can_be_released(self, place: int, key: Key) -> bool:
-        if place in self.cyclic:
-            return False
+    def _can_be_released(self, key: Key) -> bool:
+        """Whether all it read is there before it, as it was: so nothing released stands on itself."""
         for arc in self.arcs[key]:
             parent = self._parent(arc)
             # A parent under another key would change what the version stands on: that takes a successor.
@@ -353,9 +350,10 @@ class _Run:
         made: Made,
         cost: float,
     ) -> Outcome:
-        old = self._former([key]).get(key)
-        affected = [arc.parent for arc in self.arcs[key] if arc.parent in self.position and arc.parent != key]
-        texts = {one: there.content for one, there in self._former(affected).items()}
+        former = self._former(
+            [key, *{arc.parent: None for arc in self.arcs[key] if arc.parent in self.position}]
+        )
+        old = former.pop(key, None)
         context = Context(
             mode=mode,
             arch=member.arch,
@@ -368,7 +366,7 @@ class _Run:
                 for source in call.inputs
             },
             root_marks=self._marks(),
-            parent_texts=texts,
+            parent_texts={one: there.content for one, there in former.items()},
             fresh=tuple(self.served[root].content for root in self.cascade.roots if root in self.served)
             + tuple(call.interfaces.values()),
         )

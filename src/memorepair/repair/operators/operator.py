@@ -31,7 +31,7 @@ class Call:
     key
         The artifact to repair.
     inputs
-        In the order of the recorded reads.
+        In order of their keys, each once.
     params
         Of the recipe.
     interfaces
