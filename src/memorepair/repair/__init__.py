@@ -1,0 +1,30 @@
+"""The nave: from a declared event to what is published.
+
+============ ==========================================================================================
+module       what it holds
+============ ==========================================================================================
+events       what turned out wrong, and what the world brings instead
+withdrawal   an event becomes a case whose cascade is out of service
+cascade      what was derived from the roots, and what of it is still out of service
+modes        the kinds of repair a descendant admits
+assignment   which descendant gets which mode
+inputs       what each descendant stands on
+pricing      what a repair is worth and costs when nobody says so
+candidates   how each descendant could be repaired
+build        candidates from a cascade
+plan         which repairs are carried out, in which order
+execution    a plan carried out, with early cutoff
+checks       what a successor must pass, one file each
+validation   all checks that apply, composed
+sandbox      dry run of a chain procedure
+inheritance  how the next version of an artifact is described
+publication  what was validated goes back into service
+soundness    the property all of repair has to keep
+report       what a repair did, member by member
+engine       all of it in order: Algorithm 1
+operators    what makes successors
+jsontext     JSON as canonical text
+============ ==========================================================================================
+"""
+
+from __future__ import annotations
