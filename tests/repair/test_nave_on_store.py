@@ -112,7 +112,7 @@ def faults(before: Snapshot, event: RepairEvent, after: Snapshot) -> set[tuple[i
 @st.composite
 def histories(draw: st.DrawFn) -> tuple[list[tuple[str, tuple[str, ...]]], RepairEvent]:
     """Writes of a few keys, with ordinary updates, and an event."""
-    writes = [(name, ()) for name in NAMES[:1]]
+    writes: list[tuple[str, tuple[str, ...]]] = [(NAMES[0], ())]
     for _ in range(draw(st.integers(1, 12))):
         known = sorted({name for name, _ in writes})
         name = draw(st.sampled_from(NAMES))

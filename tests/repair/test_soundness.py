@@ -218,6 +218,45 @@ def test_an_interface_of_another_key_supersedes_the_root() -> None:
     assert found(store(), migration(key("v2")), after) == {(1, ROOT, "a superseded interface is served")}
 
 
+def test_an_interface_that_was_there_before_may_get_a_version() -> None:
+    before = store()
+    before.put(key("v2"), "a draft of v2")
+    after = withdrawn(before)
+    after.put(key("v2"), "v2")
+    event = migration(key("v2"))
+    assert found(before, event, after) == set()
+    assert exposed(before.picture(), event, after.picture(), [key("v2")]) == ()
+    what = "a version changed outside the cascade"
+    assert found(before, correction(), after) >= {(5, key("v2"), what)}
+    assert exposed(before.picture(), correction(), after.picture(), [key("v2")]) == (key("v2"),)
+
+
+def test_what_was_stale_under_a_released_parent_may_be_released_with_it() -> None:
+    before = store()
+    before.put(SUMMARY, "summary 2", (CACHE, OTHER))
+    after = released(before)
+    after.set(SUMMARY, State.ARCHIVED, version=1)
+    assert found(before, correction(), after) == set()
+
+
+def test_what_was_stale_under_anything_else_may_not() -> None:
+    before = store()
+    before.put(OTHER, "other 2")
+    what = "a release although a parent changed"
+    assert found(before, correction(), released(before)) == {(2, SUMMARY, what)}
+
+
+def test_a_release_keeps_what_it_had_read_of_itself() -> None:
+    before = store()
+    before.put(CACHE, "cache 2", (ROOT,))
+    before.reads[CACHE][CACHE] = 1
+    after = corrected(before, digest="root 1")
+    after.set(CACHE, State.ACTIVE)
+    after.reads[CACHE][ROOT] = 2
+    after.set(CACHE, State.ARCHIVED, version=1)
+    assert found(before, correction(), after) == set()
+
+
 Damage = Callable[[Sketch], None]
 
 
@@ -414,6 +453,19 @@ def test_what_was_derived_since_may_be_overtaken_but_not_stand_on_what_was_withd
     assert found(store(), correction(), after) == {(1, late, "it stands on a version that is not current")}
 
 
+def test_what_was_derived_since_is_asked_for_its_affected_parents_only() -> None:
+    after = repaired(store())
+    after.put(key("late"), "late", (SKILL, OTHER))
+    after.put(OTHER, "other 2")
+    outside = {
+        (5, OTHER, "a version changed outside the cascade"),
+        (5, OTHER, "a state changed outside the cascade"),
+    }
+    faults = found(store(), correction(), after)
+    assert outside <= faults
+    assert key("late") not in {one for _, one, _ in faults}
+
+
 def test_what_was_out_of_service_before_is_not_brought_back() -> None:
     before = store()
     before.set(SKILL, State.ARCHIVED)
@@ -448,6 +500,12 @@ def test_exposure_counts_what_nothing_validated() -> None:
     after.set(SKILL, State.ACTIVE)  # released on a parent that came out different
     assert count(after) == (SKILL,)
     assert count(after, (*keys, ALOOF)) == (ALOOF, SKILL)
+    # A validation before the event does not count.
+    old = replace(before.rows[ALOOF, 1], validated=True)
+    before.rows[ALOOF, 1] = after.rows[ALOOF, 1] = old
+    assert count(after, (*keys, ALOOF)) == (ALOOF, SKILL)
+    after.put(ALOOF, "aloof 2", (OTHER,), validated=True)
+    assert count(after, (*keys, ALOOF)) == (SKILL,)
 
 
 @st.composite

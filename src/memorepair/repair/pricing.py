@@ -21,8 +21,9 @@ DEFAULT_TRADEOFF = 0.3
 """lambda on the normalised scale: a repair of median cost must bring 0.3 of the median value."""
 
 CHARACTERS_PER_TOKEN = 4
-RECOMPUTE_SHARE = 0.1
-"""Cost of running a function over a text, in parts of having a model read and write it."""
+RECOMPUTE_SHARE = 0.25
+"""Cost of running a function over a text, twice to see that it repeats, in parts of having a model read and
+write it."""
 
 HALF_LIFE_DAYS = 30.0
 LEAST_RECENCY = 0.1
@@ -70,7 +71,7 @@ class Pricing:
     plan does not depend on when it is made.
 
     Cost: the operator's own running estimate per character of input where the store has one; else the tokens
-    read and written, a character a quarter of a token, and a tenth of that for a recomputation. Nothing for
+    read and written, a character a quarter of a token, and a quarter of that for a recomputation. Nothing for
     REMOVE.
 
     A recipe's `value` or `cost` overrides the default, `per_operator` overrides the cost of one execution, a

@@ -170,8 +170,8 @@ class _Audit:
         for key, reads in self.read_after.items():
             if key in self.before.current or not self._served(key) or key in self.standing:
                 continue
-            if key in self.fresh or any(parent in self.cascade for parent, _ in reads):
-                self.standing[key] = _Standing.REPLACED if key in self.fresh else _Standing.NEW
+            if any(parent in self.cascade for parent, _ in reads):
+                self.standing[key] = _Standing.NEW
         for key, ground in self.standing.items():
             self._check_reads(key, ground)
 
@@ -312,7 +312,7 @@ class _Audit:
     def _lost(self) -> Iterable[Violation]:
         for (key, version), view in self.before.versions.items():
             then = self.after.versions.get((key, version))
-            if then is None or key not in self.after.current:
+            if then is None:
                 yield Violation(law=5, key=key, what="a version is lost", witness=version)
             elif then.digest != view.digest and then.state is not State.ERASED:
                 yield Violation(law=5, key=key, what="a kept version was changed", witness=version)
