@@ -22,6 +22,7 @@ from memorepair.repair.cascade import Cascade
 from memorepair.repair.events import Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.operator import Call, Made
+from memorepair.repair.plan import make_plan
 from memorepair.repair.pricing import Pricing
 
 MakeCascade = Callable[..., Cascade]
@@ -265,6 +266,25 @@ def test_the_order_in_which_the_store_answers_does_not_matter(
     for name in ("executable", "value", "cost"):
         assert np.array_equal(getattr(one, name), getattr(other, name))
     assert one.prerequisites.heads.tolist() == other.prerequisites.heads.tolist()
+
+
+def test_the_default_price_leaves_what_is_dear_and_unused(
+    make_cascade: MakeCascade, make_shelf: MakeShelf
+) -> None:
+    names = ("cache", "digest", "note", "report", "tome")
+    cascade = make_cascade(
+        {"root": ()} | dict.fromkeys(names, ("root",)),
+        ["root"],
+        replaced=True,
+        kinds=dict.fromkeys(names[1:], SUMMARY),
+        sizes={"digest": 300, "report": 4_000, "tome": 4_000},
+        uses={"cache": 3, "digest": 3, "note": 3, "report": 1_000},
+    )
+    candidates = build(make_shelf(cascade, recipes(cascade)), cascade)
+    assert candidates.executable.all()
+    plan = make_plan(cascade, candidates)
+    assert plan.left == (key("tome"),)
+    assert make_plan(cascade, candidates, tradeoff=0).left == ()
 
 
 def test_a_settled_member_is_no_candidate(make_cascade: MakeCascade, make_shelf: MakeShelf) -> None:

@@ -238,7 +238,7 @@ class _Audit:
         for parent in sorted(had ^ has):
             self._fault(2, key, "a release changed what it stands on", parent)
         for parent, version in reads:
-            if parent == key or self.standing.get(parent) is _Standing.RELEASED or not self._served(parent):
+            if self.standing.get(parent) is _Standing.RELEASED or not self._served(parent):
                 continue
             if self.before.versions[parent, version].digest != self.after.current[parent].digest:
                 self._fault(2, key, "a release although a parent changed", parent)
