@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
 from memorepair.memory.artifact import State
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
+from memorepair.memory.secret import Secret
 
 # The barrier is the journal's sum: each version's last row says whether a barrier stands and in which state.
 # Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either.
@@ -38,7 +40,13 @@ _COUNTED = (
 )
 
 
-def check(db: Connection, journal: Journal) -> list[Fault]:
+# Content becomes a digest at once. A version without content must have been erased.
+_CONTENT = """SELECT v.vid, c.text, v.digest, b.state FROM version v LEFT JOIN content c ON c.vid = v.vid
+    LEFT JOIN barrier b ON b.vid = v.vid WHERE v.vid > ? ORDER BY v.vid LIMIT ?"""
+_BATCH = 1_000
+
+
+def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
     """Everything wrong with the file; reads all of it. The caller holds a transaction."""
     faults = [
         Fault(code="file", message=str(row[0]), witness=row[0])
@@ -46,6 +54,7 @@ def check(db: Connection, journal: Journal) -> list[Fault]:
         if row[0] != "ok"
     ]
     faults += journal.verify()
+    faults += _content(db, secret)
     for vid, state, due in db.rows(_BARRIER, (State.ACTIVE, State.SUPERSEDED)):
         stands = "no barrier" if state is None else State(state).name.lower()
         wanted = "none" if due is None else State(due).name.lower()
@@ -56,6 +65,19 @@ def check(db: Connection, journal: Journal) -> list[Fault]:
         if n := db.number(statement):
             faults.append(Fault(code=code, message=f"{n} {what}", witness=n))
     return faults
+
+
+def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
+    last = 0
+    while rows := db.rows(_CONTENT, (last, _BATCH)):
+        for vid, text, digest, state in rows:
+            if text is None and state != State.ERASED:
+                yield Fault(code="content", message="a version's content is missing", witness=vid)
+            elif text is not None and secret.digest(text) != digest:
+                yield Fault(
+                    code="content", message="a version's content is not what was written", witness=vid
+                )
+        last = rows[-1][0]
 
 
 def check_index(db: Connection) -> list[Fault]:

@@ -293,7 +293,7 @@ class SqliteStore:
 
     def check(self) -> list[Fault]:
         with self._db.reading():
-            faults = check.check(self._db, self._journal)
+            faults = check.check(self._db, self._journal, self._secret)
         if not self._db.readonly:  # the index is checked by a statement that counts as a write
             with self._db.writing(keep=False):
                 faults += check.check_index(self._db)

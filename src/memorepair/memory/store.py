@@ -276,7 +276,7 @@ class Store(Protocol):
         ...
 
     def former(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
-        """Engine read: versions in any state, one a key; for comparison, and for what a successor inherits."""
+        """Engine read: versions in any state, one a key: to compare with, and to inherit from."""
         ...
 
     def staged_content(self, key: Key, version: int) -> str:

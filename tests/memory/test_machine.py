@@ -1,0 +1,409 @@
+"""The store against a model of plain dictionaries, through every verb, and across reopening."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+)
+
+from memorepair.errors import CycleFound, StaleRead, Tombstoned, UnknownId, Withdrawn
+from memorepair.graphs.terms import Relation
+from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, State
+from memorepair.memory.sqlite import SqliteStore
+from memorepair.memory.store import Release, Successor
+
+KEYS = [Key(("s",), name) for name in "abcdef"]
+Versioned = tuple[Key, int]
+
+
+@dataclass
+class Version:
+    """The model's version; `barred` is the state behind the barrier, None where there is none."""
+
+    content: str
+    reads: set[tuple[Key, int, Relation]]
+    barred: State | None = None
+    case: int | None = None
+    published: bool = True
+    staged: bool = False
+
+
+@dataclass
+class ModelCase:
+    event: str
+    roots: dict[Key, int]
+    members: dict[Key, int]
+
+
+@dataclass
+class Model:
+    versions: dict[Key, list[Version]] = field(default_factory=dict)
+    current: dict[Key, int] = field(default_factory=dict)
+    cases: dict[int, ModelCase] = field(default_factory=dict)
+    buried: set[str] = field(default_factory=set)
+
+    def at(self, key: Key, no: int | None = None) -> Version:
+        return self.versions[key][(self.current[key] if no is None else no) - 1]
+
+    def served(self) -> list[Key]:
+        return [key for key in self.current if self.at(key).barred is None]
+
+    def withdrawn(self) -> list[Key]:
+        return [key for key in self.current if self.at(key).barred is State.WITHDRAWN]
+
+    def is_deleted_root(self, key: Key) -> bool:
+        case = self.cases.get(self.at(key).case or 0)
+        return case is not None and case.event == "delete" and key in case.roots
+
+    def cascade(self, roots: list[Key], every_version: bool) -> set[Versioned]:
+        """The least set of versions with the roots that is closed under reading, by plain iteration.
+
+        A current version that read any version of an artifact whose current version is in, is in.
+        """
+        reached = {(root, self.current[root]) for root in roots}
+        if every_version:
+            reached |= {
+                (root, no)
+                for root in roots
+                for no, version in enumerate(self.versions[root], 1)
+                if version.published and version.barred is None
+            }
+        while True:
+            more = set(reached)
+            for key, versions in self.versions.items():
+                for no, version in enumerate(versions, 1):
+                    if not version.published:
+                        continue
+                    for parent, read, relation in version.reads:
+                        if relation is Relation.SUPERSEDE:
+                            continue
+                        is_current = self.current[key] == no
+                        parent_reached = (parent, self.current[parent]) in reached
+                        if (parent, read) in reached or (is_current and parent_reached):
+                            more.add((key, no))
+            if more == reached:
+                return reached
+            reached = more
+
+    def reaches(self, start: Key, goals: set[Key]) -> bool:
+        seen, stack = {start}, [start]
+        while stack:
+            here = stack.pop()
+            for key in self.current:
+                if key not in seen and any(parent == here for parent, _, _ in self.at(key).reads):
+                    seen.add(key)
+                    stack.append(key)
+        return bool(seen & goals)
+
+
+def interrupt() -> None:
+    raise InterruptedError
+
+
+class StoreMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.ticks = count(1)
+        self.texts = count(1)
+        self.model = Model()
+        self.open()
+
+    def open(self) -> None:
+        self.store = SqliteStore.open(self.folder / "agent.db", clock=lambda: next(self.ticks))
+
+    def teardown(self) -> None:
+        faults = self.store.check()
+        self.store.close()
+        shutil.rmtree(self.folder)
+        assert faults == []
+
+    def text(self) -> str:
+        return f"text{next(self.texts):05d}"
+
+    def add(self, key: Key, version: Version) -> int:
+        self.model.versions.setdefault(key, []).append(version)
+        return len(self.model.versions[key])
+
+    # ordinary writes
+
+    @initialize()
+    def first(self) -> None:
+        self.write(KEYS[0], [], Relation.DERIVE)
+
+    @rule(
+        key=st.sampled_from(KEYS),
+        parents=st.lists(st.sampled_from(KEYS), max_size=2, unique=True),
+        relation=st.sampled_from([Relation.DERIVE, Relation.CITE, Relation.SUPERSEDE]),
+    )
+    def write(self, key: Key, parents: list[Key], relation: Relation) -> None:
+        model, text = self.model, self.text()
+        draft = Draft(
+            key=key, content=text, reads=tuple(Read(key=parent, relation=relation) for parent in parents)
+        )
+        unknown = [parent for parent in parents if parent not in model.current and parent != key]
+        barred = [one for one in [key, *parents] if one in model.current and model.at(one).barred]
+        if unknown or barred:
+            with pytest.raises((UnknownId, Withdrawn)):
+                self.store.write([draft])
+            return
+        if key in parents or (key in model.current and model.reaches(key, set(parents))):
+            with pytest.raises(CycleFound):
+                self.store.write([draft])
+            return
+        self.store.write([draft])
+        reads = {(parent, model.current[parent], relation) for parent in parents}
+        model.current[key] = self.add(key, Version(text, reads))
+
+    @precondition(lambda self: self.model.buried)
+    @rule(data=st.data())
+    def relearn(self, data: st.DataObject) -> None:
+        text = data.draw(st.sampled_from(sorted(self.model.buried)))
+        key = Key(("s",), "new")
+        with pytest.raises(Tombstoned):
+            self.store.write([Draft(key=key, content=text.upper())])
+
+    @rule(data=st.data())
+    def read_of_a_former_version_is_stale(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.model.current)))
+        former = self.model.current[key] - 1
+        if former and self.model.at(key).barred is None:
+            with pytest.raises(StaleRead):
+                self.store.write(
+                    [Draft(key=Key(("s",), "new"), content="x", reads=(Read(key=key, version=former),))]
+                )
+
+    # events
+
+    @rule(data=st.data(), event=st.sampled_from(["delete", "correct", "migrate"]), dry_run=st.booleans())
+    def declare(self, data: st.DataObject, event: str, dry_run: bool) -> None:
+        model = self.model
+        roots = data.draw(
+            st.lists(st.sampled_from(sorted(model.current)), min_size=1, max_size=2, unique=True)
+        )
+        reached = model.cascade(roots, every_version=event == "delete")
+        replaced = {root: self.text() for root in roots} if event == "correct" else {}
+        successors: dict[Key, Key] = {}
+        if event == "migrate":
+            outside = [
+                key for key in model.served() if (key, model.current[key]) not in reached and key not in roots
+            ]
+            successors = dict.fromkeys(roots, outside[0]) if outside else {}
+        case = self.store.open_case(
+            event=event,
+            roots=roots,
+            actor="someone",
+            reason="because",
+            replacements=[Draft(key=root, content=text) for root, text in replaced.items()],
+            successors=successors,
+            dry_run=dry_run,
+        )
+        fresh = [key for key in model.served() if (key, model.current[key]) in reached]
+        assert case.withdrawn == len(fresh)
+        assert case.roots == tuple(roots)
+        if dry_run:
+            assert case.id == 0
+            return
+        members = {
+            key: model.current[key]
+            for key in model.current
+            if (key, model.current[key]) in reached
+            and (key in roots or model.at(key).barred in (None, State.WITHDRAWN))
+        }
+        model.cases[case.id] = ModelCase(event, {root: model.current[root] for root in roots}, members)
+        for key, no in sorted(reached):
+            version = model.at(key, no)
+            if version.barred is None:
+                version.barred = State.WITHDRAWN if no == model.current[key] else State.ARCHIVED
+                version.case = case.id
+        for root in roots:
+            if model.at(root).barred is State.WITHDRAWN:
+                model.at(root).case = case.id
+            if event == "delete":
+                model.buried.add(model.at(root).content)
+            if root in replaced or root in successors:
+                model.at(root).barred, model.at(root).case = State.SUPERSEDED, case.id
+            if root in replaced:
+                model.current[root] = self.add(root, Version(replaced[root], set()))
+
+    # repair
+
+    @precondition(lambda self: self.model.withdrawn())
+    @rule(data=st.data())
+    def stage(self, data: st.DataObject) -> None:
+        model = self.model
+        key = data.draw(st.sampled_from(model.withdrawn()))
+        number = data.draw(st.sampled_from(self.homes(key)))
+        text = self.text()
+        draft = Draft(key=key, content=text)
+        if model.is_deleted_root(key):
+            with pytest.raises(StaleRead):
+                self.store.stage(number, draft)
+            return
+        no = self.store.stage(number, draft)
+        version = Version(text, set(), State.QUARANTINED, number, published=False, staged=True)
+        assert no == self.add(key, version)
+        assert self.store.staged_content(key, no) == text
+
+    def homes(self, key: Key) -> list[int]:
+        """The cases that have the current version as a member."""
+        return [n for n, case in self.model.cases.items() if case.members.get(key) == self.model.current[key]]
+
+    def staged(self) -> list[tuple[int, Key, int]]:
+        return [
+            (version.case or 0, key, no)
+            for key, versions in self.model.versions.items()
+            for no, version in enumerate(versions, 1)
+            if version.staged
+        ]
+
+    @precondition(lambda self: self.staged())
+    @rule(data=st.data(), verdict=st.sampled_from(["pass", "warn", "fail"]), fails=st.booleans())
+    def publish(self, data: st.DataObject, verdict: str, fails: bool) -> None:
+        model = self.model
+        number, key, no = data.draw(st.sampled_from(self.staged()))
+        parent = data.draw(st.sampled_from([one for one in sorted(model.current) if one != key] or [key]))
+        read = Read(key=parent, version=model.current[parent])
+        successor = Successor(key=key, version=no, reads=(read,), verdicts=(("check", verdict),))
+        lawful = (
+            parent != key
+            and model.at(parent).barred is None
+            and model.at(key).barred is State.WITHDRAWN
+            and not model.is_deleted_root(key)
+            and number in self.homes(key)
+        )
+        if not lawful or fails:
+            with pytest.raises(InterruptedError if fails else (StaleRead, UnknownId)):
+                self.store.publish(number, [successor], expect=interrupt if fails else None)
+            return
+        self.store.publish(number, [successor])
+        old, new = model.at(key), model.at(key, no)
+        old.barred, old.case = State.SUPERSEDED, number
+        new.barred, new.case, new.staged, new.published = None, None, False, True
+        new.reads = {(parent, model.current[parent], Relation.DERIVE)}
+        model.current[key] = no
+        assert self.store.snapshot().current[key].validated == (verdict != "fail")
+
+    @precondition(lambda self: self.model.withdrawn())
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        model = self.model
+        key = data.draw(st.sampled_from(model.withdrawn()))
+        number = data.draw(st.sampled_from(self.homes(key)))
+        reads = {(parent, relation) for parent, _, relation in model.at(key).reads}
+        release = Release(
+            key=key,
+            reads=tuple(
+                Read(key=parent, version=model.current[parent], relation=relation)
+                for parent, relation in sorted(reads)
+            ),
+        )
+        lawful = all(parent == key or model.at(parent).barred is None for parent, _ in reads)
+        if not lawful or model.is_deleted_root(key):
+            with pytest.raises(StaleRead):
+                self.store.publish(number, [], [release])
+            return
+        self.store.publish(number, [], [release])
+        version = model.at(key)
+        version.barred, version.case = None, None
+        version.reads = {(parent, model.current[parent], relation) for parent, relation in reads}
+
+    @precondition(lambda self: self.staged())
+    @rule(data=st.data())
+    def reject(self, data: st.DataObject) -> None:
+        number, key, no = data.draw(st.sampled_from(self.staged()))
+        self.store.reject(number, [(key, no)], ["it says something else"])
+        self.model.at(key, no).staged = False
+        with pytest.raises((UnknownId, StaleRead)):
+            self.store.publish(number, [Successor(key=key, version=no, reads=())])
+
+    @precondition(lambda self: self.model.cases)
+    @rule(data=st.data())
+    def discard(self, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from(sorted(self.model.cases)))
+        mine = [(key, no) for case, key, no in self.staged() if case == number]
+        assert self.store.discard_staged(number) == len(mine)
+        for key, no in mine:
+            version = self.model.at(key, no)
+            version.staged, version.barred = False, State.ERASED
+
+    @precondition(lambda self: self.model.cases)
+    @rule(data=st.data())
+    def close(self, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from(sorted(self.model.cases)))
+        case = self.model.cases[number]
+        closed = self.store.close_case(number)
+        if case.event == "delete":
+            for root, no in case.roots.items():
+                if self.model.at(root, no).barred is State.WITHDRAWN:
+                    self.model.at(root, no).barred, self.model.at(root, no).case = State.ARCHIVED, number
+        left = [key for key, no in case.members.items() if self.model.at(key, no).barred is State.WITHDRAWN]
+        assert closed.status is (CaseStatus.CLOSED_PARTIAL if left else CaseStatus.CLOSED)
+
+    @rule()
+    def reopen(self) -> None:
+        self.store.close()
+        self.open()
+
+    # what must hold at all times
+
+    @invariant()
+    def what_is_served_is_the_model_and_nothing_else_is_readable(self) -> None:
+        model, store = self.model, self.store
+        listed = {listing.key: listing for listing in store.listing()}
+        assert set(listed) == set(model.current)
+        for key, current in model.current.items():
+            version = model.at(key)
+            assert (listed[key].state, listed[key].version) == (version.barred or State.ACTIVE, current)
+            assert listed[key].case == version.case
+            if version.barred is None:
+                assert store.get(key).content == version.content
+            else:
+                with pytest.raises(Withdrawn) as caught:
+                    store.get(key)
+                assert caught.value.case == version.case
+            past = store.history(key)
+            assert len(past) == len(model.versions[key])
+            for entry, then in zip(past, model.versions[key], strict=True):
+                plain = State.ACTIVE if entry.version == current else State.SUPERSEDED
+                assert entry.content == (then.content if then.barred is None else None)
+                assert (entry.state, entry.case) == (then.barred or plain, then.case)
+        for query in ("text", "t"):  # by the index, by a scan
+            hits = store.search(query, scope=("s",), limit=99)
+            assert {hit.artifact.key: hit.artifact.content for hit in hits} == {
+                key: model.at(key).content for key in model.served()
+            }
+
+    @invariant()
+    def the_picture_is_the_model(self) -> None:
+        snapshot = self.store.snapshot()
+        assert {key: view.version for key, view in snapshot.current.items()} == self.model.current
+        assert {(arc.child, arc.parent, arc.read_version, arc.relation) for arc in snapshot.arcs} == {
+            (key, *read)
+            for key in self.model.current
+            for read in self.model.at(key).reads
+            if read[2] is not Relation.SUPERSEDE
+        }
+        for number, case in self.model.cases.items():
+            members = self.store.members(number)
+            assert {member.key: member.version for member in members} == case.members
+            assert {member.key for member in members if member.root} == set(case.roots)
+
+
+StoreMachine.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+TestStore = StoreMachine.TestCase

@@ -1,0 +1,93 @@
+"""No statement reaches content past the barrier, except the engine reads listed here with their reason."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from memorepair.memory import barrier
+
+CONTENT = re.compile(r"\b(?:FROM|JOIN)\s+(?:content|vector|recipe|fts|image)\b")
+JOINS = ("SERVED", "PAST", "HITS")
+ROOM = Path(barrier.__file__).parent
+
+ENGINE_READS = {
+    "engine._INSPECT": "a person reviews, journalled; or repair compares a successor with what it replaces",
+    "engine._text": "an operator reads its own version, a validation the successor it judges",
+    "engine.recipes": "how to make it again; never served",
+    "cases._bury": "the roots of a deletion become digests at once",
+    "check._CONTENT": "content becomes a digest at once",
+    "index.add": "the index is given the text",
+    "index.add_from": "the index is given the text",
+    "index.remove": "the index must be given the text it was given before",
+    "schema.MIGRATIONS": "the view the index is checked against",
+}
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Every SELECT of the room that touches content: who states it, and its text with names for its parts."""
+    for path in sorted(ROOM.glob("*.py")):
+        tree = ast.parse(path.read_text())
+        owners: list[ast.stmt] = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        owners += [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+        for owner in owners:
+            for node in ast.walk(owner):
+                text = _text(node)
+                if text is not None and "SELECT" in text and (CONTENT.search(text) or _joined(text)):
+                    yield f"{path.stem}.{_name(owner)}", text
+
+
+def _text(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(part.value)
+            if isinstance(part, ast.Constant)
+            else "{" + ast.unparse(part).strip("f'{}\"") + "}"
+            for part in node.values
+        )
+    return None
+
+
+def _joined(text: str) -> bool:
+    return any("{" + name + "}" in text for name in JOINS)
+
+
+def _name(owner: ast.stmt) -> str:
+    if isinstance(owner, ast.FunctionDef):
+        return owner.name
+    target = owner.targets[0] if isinstance(owner, ast.Assign) else getattr(owner, "target", None)
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def test_content_is_reached_through_the_barrier_or_by_a_listed_engine_read() -> None:
+    found = list(statements())
+    past_the_barrier = {owner for owner, text in found if not _joined(text)}
+    assert past_the_barrier == set(ENGINE_READS)
+    assert {owner for owner, text in found if _joined(text)} >= {
+        "doors._GET",
+        "doors._GET_MANY",
+        "doors._HISTORY",
+        "doors._SCAN",
+        "doors._FIND",
+    }
+
+
+def test_every_join_to_content_asks_the_barrier_of_the_same_version() -> None:
+    for name in JOINS:
+        text = getattr(barrier, name)
+        (vid,) = set(re.findall(r"barrier b ON b\.vid = (\S+)", text))
+        joins = re.findall(r"JOIN (?:content|vector) (\w) ON (.*?)(?= LEFT| JOIN|\n|$)", text)
+        assert joins
+        for alias, condition in joins:
+            assert condition == f"{alias}.vid = {vid} AND b.vid IS NULL"
+
+
+def test_content_is_never_overwritten() -> None:
+    # The journal's rows are before-images only because of this; and secure_delete reaches no moved cell.
+    for path in ROOM.glob("*.py"):
+        assert not re.search(r"UPDATE\s+(content|vector|recipe)\b", path.read_text())
+        assert not re.search(r"REPLACE\s+INTO", path.read_text())
