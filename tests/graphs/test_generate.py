@@ -33,6 +33,15 @@ MEASURED = [
     "bip-1e4",
 ]
 MEASURED += ["mine5-1e4", "mine9-1e4", "mine5-1e5"]
+ARCS = {  # beginning of the SHA-256 of offsets and heads
+    "prov-1e3": "1af994598937cd59",
+    "provD-1e3": "0ccc94432e5d63e5",
+    "bip-1e3": "22a8c25152dfa587",
+    "mine9-1e4": "6fbd04a11d391c47",
+    "tree-1e3": "7fc18cab8fe1c8c1",
+    "diamond-1e3": "816cc8c70a7d94f3",
+    "greedy-1e3": "2477afde1822dadb",
+}
 SMALL = [f"{family}-1e4" for family in FAMILIES]
 
 
@@ -57,6 +66,13 @@ def test_a_name_and_a_seed_are_one_instance(name: str) -> None:
     assert digest(generate(name, 1)) == digest(generate(name, 1))
     if not name.startswith("chainw"):
         assert digest(generate(name, 1)) != digest(generate(name, 2))
+
+
+@pytest.mark.parametrize("name", ARCS)
+def test_a_name_means_the_same_arcs_for_ever(name: str) -> None:
+    requires = generate(name).requires
+    digest = hashlib.sha256(requires.offsets.tobytes() + requires.heads.tobytes()).hexdigest()
+    assert digest.startswith(ARCS[name])
 
 
 @pytest.fixture(scope="module")
