@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from memorepair.errors import MemoRepairError, StaleRead, Withdrawn
+from memorepair.facade import Memory
+from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
+from memorepair.repair.events import Interface
+from memorepair.repair.operators.recompute import operator
+from memorepair.repair.plan import RepairPlan
+from memorepair.repair.pricing import Pricing
+from memorepair.repair.report import RepairReport
 from memorepair.selection import select
 
 __version__ = "0.1.0"
 
-__all__ = ["Certificate", "Selection", "SelectionInstance", "Status", "__version__", "select"]
+__all__ = [
+    "Artifact",
+    "Case",
+    "Certificate",
+    "Interface",
+    "Key",
+    "MemoRepairError",
+    "Memory",
+    "Pricing",
+    "Recipe",
+    "RepairPlan",
+    "RepairReport",
+    "Selection",
+    "SelectionInstance",
+    "Slot",
+    "StaleRead",
+    "State",
+    "Status",
+    "TaskCase",
+    "Withdrawn",
+    "__version__",
+    "operator",
+    "select",
+]

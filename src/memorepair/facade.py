@@ -297,8 +297,11 @@ class Memory:
             return f"{listing.state.name.lower()}: a root of {because}"
         if listing.state is not State.WITHDRAWN:
             return f"{listing.state.name.lower()} through {because}"
-        left = {row.key: row.why for row in self.plan(case).rows()}
-        return f"withdrawn by {because}; {left.get(listing.key, 'not a candidate of this case')}"
+        rows = {row.key: row for row in self.plan(case).rows()}
+        if listing.key not in rows:
+            return f"withdrawn by {because}; not a candidate of this case"
+        row = rows[listing.key]
+        return f"withdrawn by {because}; {'repair would make it again' if row.chosen else row.why}"
 
     def inspect(self, key: KeyLike, *, actor: str, reason: str, version: int | None = None) -> Artifact:
         """Content of any version that still has one, withdrawn or not, for a person who reviews; journalled.

@@ -14,7 +14,7 @@ from memorepair.cli.plain import plain
 from memorepair.facade import Status
 from memorepair.memory.artifact import Artifact, Case, Json, Listing
 
-_COLUMNS = ("key", "version", "kind", "state", "case", "updated")
+_COLUMNS = ("key", "version", "kind", "state", "case")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -137,9 +137,7 @@ def inspect(
 
 def show_listings(title: str, found: list[Listing] | tuple[Listing, ...]) -> None:
     """A table of artifacts without content."""
-    lines = [
-        (one.key, one.version, one.kind, one.state, one.case, _when(one.updated_at)[:10]) for one in found
-    ]
+    lines = [(one.key, one.version, one.kind, one.state, one.case) for one in found]
     rows(f"{title} ({len(found)})", _COLUMNS, lines)
 
 

@@ -15,7 +15,7 @@ from memorepair.cli.plain import document, plain
 from memorepair.cli.text import visible
 from memorepair.errors import MemoRepairError
 
-_KEY_WIDTH = 32
+_KEY_SHARE = 0.4
 _EXCERPT = 160
 
 Step = Callable[[str, int, int], None]
@@ -52,20 +52,21 @@ def rows(
 ) -> None:
     """A table; numbers stand to the right, the column `wide` takes what room is left, keys wrap last."""
     found = [[_cell(one) for one in line] for line in lines]
+    console = Console(highlight=False)
     table = Table(title=visible(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         numeric = bool(found) and all(isinstance(line[place], int | float) for line in found)
         longest = max((len(str(line[place])) for line in found), default=0)
         table.add_column(
             column,
-            min_width=min(longest, _KEY_WIDTH) if column == "key" else None,
+            min_width=min(longest, int(_KEY_SHARE * console.width)) if column == "key" else None,
             justify="right" if numeric else "left",
             overflow="fold",
             ratio=1 if column == wide else None,
         )
     for line in found:
         table.add_row(*(visible(_number(one) if isinstance(one, float) else str(one)) for one in line))
-    Console(highlight=False).print(table)
+    console.print(table)
 
 
 def pairs(about: Mapping[str, object]) -> None:

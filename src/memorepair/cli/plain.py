@@ -18,7 +18,8 @@ from memorepair.memory.artifact import Json, Key
 def plain(value: object) -> Json:
     """`value` as JSON: keys in written form, members of enumerations by name, arrays as lists.
 
-    What JSON cannot say is said in words: infinities and NaN as text, an exact fraction as ``1/3``.
+    What JSON cannot say is said in words: infinities and NaN as text, a fraction without a short decimal as
+    ``1/3``.
     """
     if isinstance(value, Key):
         return str(value)
@@ -29,7 +30,7 @@ def plain(value: object) -> Json:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Fraction):
-        return str(value)
+        return _decimal(value)
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, Digraph):
@@ -41,6 +42,14 @@ def plain(value: object) -> Json:
     if isinstance(value, tuple | list | set | frozenset):
         return [plain(one) for one in value]
     return str(value)
+
+
+def _decimal(value: Fraction) -> float | str:
+    try:
+        near = float(value)
+    except OverflowError:
+        return str(value)
+    return near if Fraction(repr(near)) == value else str(value)
 
 
 def document(value: object) -> str:

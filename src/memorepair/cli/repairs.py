@@ -98,10 +98,10 @@ def _show_plan(found: RepairPlan) -> None:
         }
     )
     lines = [
-        (row.key, row.mode, row.operator, row.value, row.cost, "" if row.wave is None else row.wave, row.why)
+        (row.key, row.mode, row.value, row.cost, "" if row.wave is None else row.wave, row.why)
         for row in sorted(found.rows(), key=lambda row: (row.wave is None, row.wave or 0, row.key))
     ]
-    rows("candidates", ("key", "mode", "operator", "value", "cost", "wave", "why"), lines, wide="why")
+    rows("candidates", ("key", "mode", "value", "cost", "wave", "why"), lines, wide="why")
 
 
 def _show_report(report: RepairReport) -> None:

@@ -76,17 +76,17 @@ class Derivation:
         if kind is None and self._drafts:
             self._store.write(list(self._drafts.values()), act="derive")
 
-    def read(self, key: Key, relation: Relation | None = None, group: int = 0) -> Artifact:
-        """The served version of `key`, recorded as a source of every later write.
+    def read(self, key: Key | str, relation: Relation | None = None, group: int = 0) -> Artifact:
+        """The served version of `key` (or its written form), recorded as a source of every later write.
 
         Raises
         ------
         UnknownId, Withdrawn
         """
         self._require_open()
-        artifact = self._store.get(key)
+        artifact = self._store.get(Key.parse(key) if isinstance(key, str) else key)
         read = Read(
-            key=key,
+            key=artifact.key,
             version=artifact.version,
             relation=self._relation if relation is None else relation,
             group=group,

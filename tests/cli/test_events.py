@@ -1,0 +1,57 @@
+"""Commands that declare events: a case, the barrier, and with --dry-run nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+HOME, PROFILE = "user/42::home", "user/42::profile"
+WHY = ("--reason", "test")
+
+
+def test_delete_withdraws_the_cascade(shell: Shell) -> None:
+    told = shell.told("delete", HOME, *WHY)
+    assert (told["id"], told["event"], told["withdrawn"], told["actor"]) == (1, "delete", 3, "tester")
+    assert "Withdrawn" in shell.told("get", HOME, code=2)["error"]["type"]
+    shell.told("get", PROFILE, code=2)
+
+
+def test_delete_takes_several_roots(shell: Shell) -> None:
+    assert "case 1: 4 artifacts withdrawn" in shell.shown("delete", HOME, "user/42::likes", *WHY)
+
+
+def test_correct_serves_the_replacement_at_once(shell: Shell, tmp_path: Path) -> None:
+    assert "case 1" in shell.shown("correct", HOME, "--content", "She lives in Lyon.", *WHY)
+    assert shell.told("get", HOME)["content"] == "She lives in Lyon."
+    fresh = tmp_path / "fresh.txt"
+    fresh.write_text("She lives in Lille.", encoding="utf-8")
+    assert shell.told("correct", HOME, "--file", str(fresh), *WHY)["id"] == 2
+    shell.run("correct", HOME, "--file", "-", *WHY, input="She lives in Nantes.")
+    assert shell.told("get", HOME)["content"] == "She lives in Nantes."
+
+
+def test_migrate_supersedes_an_interface(shell: Shell, tmp_path: Path) -> None:
+    new = tmp_path / "new.json"
+    new.write_text('{"tools": {}}', encoding="utf-8")
+    told = shell.told("migrate", HOME, "--file", str(new), "--to", "user/42::home@2", *WHY)
+    assert (told["event"], told["withdrawn"]) == ("migrate", 3)
+    assert shell.told("get", "user/42::home@2")["content"] == '{"tools": {}}'
+    shell.told("get", HOME, code=2)
+    assert "case 2" in shell.shown("migrate", "user/42::home@2", "--file", str(new), *WHY)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("delete", HOME), ("correct", HOME, "--content", "x"), ("migrate", HOME, "--file", "-")],
+    ids=lambda command: command[0],
+)
+def test_a_dry_run_counts_and_changes_nothing(shell: Shell, command: tuple[str, ...]) -> None:
+    with shell.unchanged():
+        assert shell.told(*command, *WHY, "--dry-run")["withdrawn"] == 3
+        assert shell.told(*command, *WHY, "--dry-run")["id"] == 0
+        assert "would withdraw 3" in shell.shown(*command, *WHY, "--dry-run")

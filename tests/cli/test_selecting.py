@@ -1,0 +1,119 @@
+"""select solves an instance file and checks the proof of what it prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+CANDIDATES: list[dict[str, Any]] = [
+    {"id": "orders", "value": 2, "cost": 1},
+    {"id": "refund", "value": 5.5, "cost": 4, "requires": ["orders"]},
+    {"id": "free", "value": 0},
+    {"id": "barred", "value": 9, "executable": False},
+]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return written(tmp_path, CANDIDATES)
+
+
+def written(folder: Path, candidates: list[dict[str, Any]], **more: Any) -> Path:
+    path = folder / "instance.json"
+    about = {"format": "memorepair.selection", "version": 1, "tradeoff": 0.3, "candidates": candidates} | more
+    path.write_text(json.dumps(about), encoding="utf-8")
+    return path
+
+
+def test_select_prints_choice_and_proof(empty: Shell, file: Path) -> None:
+    told = empty.told("select", str(file))
+    assert told["chosen"] == ["orders", "refund"]
+    assert (told["value"], told["cost"], told["objective"], told["bound"], told["gap"]) == (7.5, 5, 6, 6, 0)
+    assert (told["status"], told["verified"], told["barred"]) == ("optimal", True, {"barred": "barred"})
+    shown = empty.shown("select", str(file))
+    assert "proof verified" in shown
+    assert "refund" in shown
+
+
+def test_options_reach_the_solver(empty: Shell, file: Path) -> None:
+    assert empty.told("select", str(file), "--ties", "most")["chosen"] == ["orders", "refund", "free"]
+    assert empty.told("select", str(file), "--tradeoff", "10")["chosen"] == []
+    assert empty.told("select", str(file), "--tradeoff", "10", "--required", "refund")["chosen"] == [
+        "orders",
+        "refund",
+    ]
+    assert empty.told("select", str(file), "--solver", "exhaustive")["solver"] == "exhaustive"
+
+
+def test_no_feasible_selection_is_a_problem_not_an_error(empty: Shell, file: Path) -> None:
+    told = empty.told("select", str(file), "--required", "barred", code=1)
+    assert (told["status"], told["infeasible"]) == ("infeasible", ["barred"])
+    assert "infeasible" in empty.shown("select", str(file), "--required", "barred", code=1)
+
+
+def test_a_cycle_is_all_or_nothing(empty: Shell, tmp_path: Path) -> None:
+    cycle = [{"id": 1, "value": 5, "requires": [2]}, {"id": 2, "value": -1, "requires": [1]}]
+    assert empty.told("select", str(written(tmp_path, cycle)))["chosen"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "more", "type", "witness"),
+    [
+        ([{"id": "a", "value": 1, "requires": ["b"]}], {}, "InvalidInstance", None),
+        ([{"id": "a", "value": 1}, {"id": "a", "value": 2}], {}, "InvalidInstance", "a"),
+        ([{"id": "a", "value": 1, "cost": -1}], {}, "InvalidInstance", "a"),
+        ([{"id": "a", "value": float("nan")}], {}, "InvalidFile", "NaN"),
+        ([{"id": "a", "value": float("inf")}], {}, "InvalidFile", "Infinity"),
+        ([{"id": "a"}], {}, "InvalidFile", "candidates[0].value"),
+        ([{"id": "a", "value": 1, "cots": 1}], {}, "InvalidFile", "candidates[0].cots"),
+        ([{"id": "a", "value": 1}], {"tradeoff": -1}, "InvalidInstance", None),
+        ([{"id": "a", "value": 1}], {"version": 2}, "InvalidFile", "version"),
+        ([{"id": "a", "value": 1}], {"format": "other"}, "InvalidFile", "format"),
+    ],
+    ids=str,
+)
+def test_bad_instances_name_their_witness(
+    empty: Shell,
+    tmp_path: Path,
+    candidates: list[dict[str, Any]],
+    more: dict[str, Any],
+    type: str,
+    witness: str | None,
+) -> None:
+    path = written(tmp_path, candidates, **more)
+    error = empty.told("select", str(path), code=2)["error"]
+    assert error["type"] == type
+    assert error["witness"] == witness or witness is None
+    assert error["witness"] is not None
+    out, told = empty.run("select", str(path), code=2)
+    assert out == ""
+    assert "witness: " in told
+
+
+@pytest.mark.parametrize(
+    ("options", "type"),
+    [
+        (("--tradeoff", "-1"), "InvalidInstance"),
+        (("--tradeoff", "nan"), "InvalidInstance"),
+        (("--ties", "some"), "InvalidInput"),
+        (("--solver", "oracle"), "UnknownId"),
+        (("--required", "nobody"), "UnknownId"),
+    ],
+    ids=str,
+)
+def test_bad_options(empty: Shell, file: Path, options: tuple[str, ...], type: str) -> None:
+    assert empty.told("select", str(file), *options, code=2)["error"]["type"] == type
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000], ids=repr)
+def test_a_file_that_is_no_instance(empty: Shell, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(content)
+    assert empty.told("select", str(path), code=2)["error"]["type"] == "InvalidFile"
+    assert empty.told("select", str(tmp_path / "missing.json"), code=2)["error"]["type"] == "InvalidFile"
