@@ -48,8 +48,8 @@ from memorepair.repair.pricing import Pricing
 class Explanation:
     """Where an artifact stands, on what, and why: no content.
 
-    `why` says in a sentence what holds it back or lets it serve; `parents` and `children` are its neighbours along
-    influence arcs; `case` is the case that withdrew it, None while it is served.
+    `why` says in a sentence what holds it back or lets it serve; `parents` and `children` are its neighbours
+    along influence arcs; `case` is the case that withdrew it, None while it is served.
     """
 
     listing: Listing
@@ -70,7 +70,7 @@ class Status:
 class Memory:
     """A memory whose derived parts can be withdrawn, repaired and republished.
 
-    Every verb names artifacts by `Key` or by its written form ``user/42::home``, and cases by `Case` or number.
+    Every verb names artifacts by `Key` or its written form ``user/42::home``, cases by `Case` or number.
     Use it as a context manager, or call `close`.
 
     Examples
@@ -109,7 +109,7 @@ class Memory:
         clock
             Nanoseconds since the epoch.
         operators
-            Registered beside the built-in ones; packages may bring more by the entry point ``memorepair.operators``.
+            Registered beside the built-in ones; packages bring more by the entry point ``memorepair.operators``.
         generator
             Writes regenerated summaries and prompt skills; the embedded extractive one by default.
         pricing
@@ -148,7 +148,7 @@ class Memory:
         """What can make successors; `register` adds to it."""
         return self._operators
 
-    # writing ---------------------------------------------------------------------------------------------------
+    # writing --------------------------------------------------------------------------------------
 
     def record(
         self,
@@ -214,9 +214,9 @@ class Memory:
     ) -> Derivation:
         """A derivation under way: what it reads becomes an influence arc of what it writes.
 
-        Everything written commits together when the ``with`` block ends, and nothing does if the block raises or
-        something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`).
-        `operator`, `operator_version` and `params` say how the result can be made again; `recipe` says it in full.
+        Everything written commits together when the ``with`` block ends, and nothing does if the block raises
+        or something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`).
+        `operator`, `operator_version`, `params` say how to make the result again; `recipe` says it in full.
         """
         if recipe is not None and operator is not None:
             raise InvalidInput("give the operator or the recipe, not both", witness=operator)
@@ -241,7 +241,7 @@ class Memory:
         """Add an operator that can make successors."""
         self._operators.register(operator)
 
-    # reading ---------------------------------------------------------------------------------------------------
+    # reading --------------------------------------------------------------------------------------
 
     def get(self, key: KeyLike) -> Artifact:
         """The served version.
@@ -321,12 +321,12 @@ class Memory:
             open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
         )
 
-    # events ----------------------------------------------------------------------------------------------------
+    # events ---------------------------------------------------------------------------------------
 
     def delete(
         self, keys: KeyLike | Iterable[KeyLike], *, reason: str, actor: str, dry_run: bool = False
     ) -> Case:
-        """Withdraw these artifacts and all that was derived from them; when this returns, nothing of it is served.
+        """Withdraw these artifacts and all derived from them; when this returns, nothing of it is served.
 
         With `dry_run` the case is counted and described (number 0), nothing is changed.
         """
@@ -342,7 +342,7 @@ class Memory:
         actor: str,
         dry_run: bool = False,
     ) -> Case:
-        """Replace content that was wrong; the replacement is served at once, all that was derived is withdrawn.
+        """Replace content that was wrong; the replacement is served at once, what was derived is withdrawn.
 
         `key` with `content`, or a mapping of keys to contents.
         """
@@ -383,7 +383,7 @@ class Memory:
         event = RepairEvent(kind=kind, roots=roots, delta=delta, reason=reason, actor=actor)
         return engine.withdraw(self._store, event, operators=self._operators, dry_run=dry_run)
 
-    # repair ----------------------------------------------------------------------------------------------------
+    # repair ---------------------------------------------------------------------------------------
 
     def plan(
         self,
