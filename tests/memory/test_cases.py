@@ -143,6 +143,7 @@ def test_a_dry_run_tells_and_changes_nothing(store: SqliteStore, put: Put) -> No
         ([A], [Draft(key=B, content="x")], {}, InvalidEvent),
         ([A], [], {B: A}, InvalidEvent),
         ([A], [], {A: Key((), "nobody")}, UnknownId),
+        ([A], [], {A: B}, Withdrawn),
         ([A], [Draft(key=A, content="gone")], {}, Tombstoned),
         ([A], [Draft(key=A, content="x", reads=(Read(key=B),))], {}, Withdrawn),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -102,8 +103,9 @@ def test_hits_come_best_first_and_no_more_than_asked(library: SqliteStore) -> No
 
 @pytest.mark.parametrize("limit", [0, -1, True, 2**31])
 def test_limits_are_checked(library: SqliteStore, limit: int) -> None:
-    with pytest.raises(InvalidInput):
-        library.search("paris", scope=SCOPE, limit=limit)
+    for ask in (library.listing, library.journal, partial(library.search, "paris", scope=SCOPE)):
+        with pytest.raises(InvalidInput):
+            ask(limit=limit)
 
 
 def test_a_query_has_a_limit(library: SqliteStore) -> None:
@@ -123,6 +125,8 @@ def test_unknown_ids_are_named(library: SqliteStore) -> None:
         assert caught.value.witness == nobody
     with pytest.raises(UnknownId):
         library.case(7)
+    with pytest.raises(InvalidInput):
+        library.case(2**70)
     with pytest.raises(UnknownId):
         library.members(7)
 
@@ -144,7 +148,7 @@ def test_every_door_closes_with_the_withdrawal(store: SqliteStore, put: Put) -> 
     assert store.journal()[0].act == "inspect"
 
 
-@pytest.mark.parametrize(("actor", "reason"), [("", "r"), ("a", " ")])
+@pytest.mark.parametrize(("actor", "reason"), [("", "r"), ("a", " "), ("\ud800", "r")])
 def test_nobody_inspects_for_no_reason(store: SqliteStore, put: Put, actor: str, reason: str) -> None:
     a = put("a")
     with pytest.raises(InvalidInput):

@@ -183,6 +183,16 @@ def test_names_may_hold_any_character(tmp_path: Path) -> None:
             assert store.get(A).version == 1
 
 
+def test_a_link_leads_to_the_file_and_its_key(path: Path) -> None:
+    make(path)
+    link = path.with_name("link.db")
+    link.symlink_to(path)
+    with SqliteStore.open(link) as store:
+        assert store.get(A).version == 1
+    with pytest.raises(StoreError):
+        SqliteStore.open("a\0b")
+
+
 def test_close_may_be_called_twice(path: Path) -> None:
     store = SqliteStore.open(path)
     store.write([Draft(key=A, content="a")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -141,6 +142,13 @@ def test_a_bad_draft_stores_nothing_of_the_batch(
     with pytest.raises(error) as caught:
         store.write([Draft(key=B, content="good"), draft])
     assert getattr(caught.value, "witness", None) is not None
+    assert nothing_written(store)
+
+
+def test_a_word_outside_its_enumeration_is_refused(store: SqliteStore) -> None:
+    fields: dict[str, Any] = {"key": A, "content": "x", "source": "gossip"}
+    with pytest.raises(InvalidInput, match="gossip"):
+        store.write([Draft(**fields)])
     assert nothing_written(store)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memorepair.errors import InvalidEvent, UnknownId
+from memorepair.errors import InvalidEvent, UnknownId, Withdrawn
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import Prepared, delta_of, key_of, to_json
@@ -72,7 +72,9 @@ class Cases:
         self._supersede(case, [places[root].vid for root in roots if root in replaced], journalled=True)
         moved = [root for root in roots if root in successors and root not in replaced]
         for root in moved:
-            known(find(self._db, [successors[root]]), successors[root])
+            successor = known(find(self._db, [successors[root]]), successors[root])
+            if successor.state is not State.ACTIVE:
+                raise Withdrawn(successors[root], successor.cause, successor.state.name.lower())
         self._supersede(case, [places[root].vid for root in moved], journalled=False)
         return case
 

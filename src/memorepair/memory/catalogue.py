@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Key, Listing, Scope, State
-from memorepair.memory.codec import LISTING, listing_of, scope_name
+from memorepair.memory.codec import LISTING, check_limit, listing_of, scope_name
 from memorepair.memory.connection import Connection
 from memorepair.memory.keys import place
 
@@ -20,7 +20,7 @@ def listing(
 ) -> list[Listing]:
     """Artifacts in order of scope and id."""
     name = None if scope is None else scope_name(scope)
-    rows = db.rows(_LISTING + _WHERE, (name, kind, state, -1 if limit is None else limit))
+    rows = db.rows(_LISTING + _WHERE, (name, kind, state, check_limit(limit)))
     return [listing_of(row) for row in rows]
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memorepair.errors import InvalidInput
-from memorepair.graphs.terms import Arch, Kind
+from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import (
     Artifact,
     Draft,
@@ -98,6 +98,7 @@ def prepare(draft: Draft) -> Prepared:
     """
     key = draft.key
     check_text(draft.content, "the content", key)
+    _check_words(draft)
     if draft.confidence is not None and not 0 <= draft.confidence <= 1:
         raise InvalidInput(f"the confidence of {key} is not within 0 and 1", witness=draft.confidence)
     return Prepared(
@@ -106,6 +107,28 @@ def prepare(draft: Draft) -> Prepared:
         recipe=None if draft.recipe == _NO_RECIPE else _recipe(draft.recipe, key),
         vector=None if draft.embedding is None else _vector(draft.embedding, key),
     )
+
+
+def _check_words(draft: Draft) -> None:
+    # What is stored must read back: a word outside its enumeration would make the row unreadable.
+    words = [(Kind, draft.kind), (Arch, draft.arch), (Source, draft.source)]
+    words += [(Relation, read.relation) for read in draft.reads]
+    if draft.type is not None:
+        words.append((Type, draft.type))
+    try:
+        for enumeration, word in words:
+            enumeration(word)
+    except ValueError as error:
+        raise InvalidInput(f"{draft.key}: {error}", witness=draft.key) from error
+
+
+def check_limit(limit: int | None) -> int:
+    """The limit as SQLite takes it: -1 for none."""
+    if limit is None:
+        return -1
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit < 2**31:
+        raise InvalidInput("a limit is a positive number", witness=limit)
+    return limit
 
 
 def _meta(draft: Draft) -> str | None:

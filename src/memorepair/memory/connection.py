@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
-from memorepair.errors import CorruptStore, ForeignStore, NewerSchema, StoreError
+from memorepair.errors import CorruptStore, ForeignStore, InvalidInput, NewerSchema, StoreError
 from memorepair.memory.schema import APPLICATION_ID, SCHEMA_VERSION
 
 Row: TypeAlias = "tuple[Any, ...]"
@@ -132,14 +132,24 @@ class Connection:
 
     # statements ------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _stating(self) -> Iterator[None]:
+        try:
+            with self._lock, typed_errors(self.path):
+                yield
+        except UnicodeEncodeError as error:
+            raise InvalidInput("a text has a lone surrogate", witness=error.start) from error
+        except OverflowError as error:
+            raise InvalidInput("a number has more than 64 bits", witness=str(error)) from error
+
     def rows(self, sql: str, values: Sequence[Value] = ()) -> list[Row]:
         """All rows of a statement; no cursor stays open, so no snapshot outlives the call."""
-        with self._lock, typed_errors(self.path):
+        with self._stating():
             return self._db.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Value] = ()) -> Row | None:
         """The first row, or None."""
-        with self._lock, typed_errors(self.path):
+        with self._stating():
             cursor = self._db.execute(sql, values)
             row: Row | None = cursor.fetchone()
             cursor.close()
@@ -152,12 +162,12 @@ class Connection:
 
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Execute; the number of rows changed."""
-        with self._lock, typed_errors(self.path):
+        with self._stating():
             return self._db.execute(sql, values).rowcount
 
     def many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Execute once a row."""
-        with self._lock, typed_errors(self.path):
+        with self._stating():
             self._db.executemany(sql, rows)
 
     # transactions ----------------------------------------------------------------------------------

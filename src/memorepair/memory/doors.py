@@ -11,7 +11,7 @@ from functools import lru_cache
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State
 from memorepair.memory.barrier import HITS, PAST, SERVED
-from memorepair.memory.codec import ARTIFACT, artifact_of, scope_name, token
+from memorepair.memory.codec import ARTIFACT, artifact_of, check_limit, scope_name, token
 from memorepair.memory.connection import Connection
 from memorepair.memory.keys import place
 
@@ -92,8 +92,7 @@ def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
     InvalidInput
         `limit` is not positive, or the query is no text or longer than `QUERY_LIMIT`.
     """
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit < 2**31:
-        raise InvalidInput("limit is a positive number", witness=limit)
+    limit = check_limit(limit)
     if not isinstance(query, str) or len(query) > QUERY_LIMIT:
         raise InvalidInput(f"a query is text of at most {QUERY_LIMIT} characters", witness=query)
     words = list(dict.fromkeys(query.split()))

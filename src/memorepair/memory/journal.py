@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from memorepair.memory.codec import check_limit
 from memorepair.memory.connection import Connection, Row, Value
 from memorepair.memory.exchange import Entry, Fault
 from memorepair.memory.secret import Secret
@@ -58,7 +59,7 @@ class Journal:
         """The newest entries, newest first."""
         rows = self._db.rows(
             "SELECT seq, act, cause, at, actor, reason, n FROM journal ORDER BY seq DESC LIMIT ?",
-            (-1 if limit is None else limit,),
+            (check_limit(limit),),
         )
         return [
             Entry(seq=seq, act=act, case=cause, at=at, actor=actor, reason=reason, rows=n)

@@ -99,7 +99,10 @@ class SqliteStore:
             The file is something else, newer, or damaged, or its key is missing or another's.
             It is unchanged.
         """
-        place = Path(path).absolute()
+        try:
+            place = Path(path).resolve()  # the key lies beside the file itself, not beside a link to it
+        except (OSError, ValueError, RuntimeError) as error:
+            raise StoreError(f"{path!r} is no path: {error}", witness=str(path)) from error
         key = place.with_name(place.name + ".key")
         if examine(place):
             secret = Secret.load(key)

@@ -207,7 +207,10 @@ class Writer:
 
 
 def _source(child: Key, read: Read, written: _Target | None, places: dict[Key, Place]) -> tuple[int, int]:
-    """What a read leads to: (aid, vid), checked to be served and current when the write commits."""
+    """What a read leads to: (aid, vid), checked to be served and current when the write commits.
+
+    Of a key that this very write updates, the version it had is still one to have read.
+    """
     if written is not None and read.version in (None, written.no):
         return written.aid, written.vid
     there = known(places, read.key)
