@@ -109,7 +109,7 @@ class Memory:
         clock
             Nanoseconds since the epoch.
         operators
-            Registered beside the built-in ones; packages bring more by the entry point ``memorepair.operators``.
+            Registered beside the built-in ones; packages bring more by entry point ``memorepair.operators``.
         generator
             Writes regenerated summaries and prompt skills; the embedded extractive one by default.
         pricing
