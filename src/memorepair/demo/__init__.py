@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from memorepair.demo.figures import Act, Tour
 from memorepair.demo.show import show
-from memorepair.demo.story import Act, Tour, run
+from memorepair.demo.story import run
 
 __all__ = ["Act", "Tour", "run", "show"]

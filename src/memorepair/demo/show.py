@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from memorepair.demo.story import Act, Line, Tour
+from memorepair.demo.figures import Act, Line, Tour
 from memorepair.repair.report import Fate
 
 _SHOWN = 6
