@@ -36,6 +36,7 @@ from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import WriteReport
 from memorepair.proof import Ties
 from memorepair.repair import engine
+from memorepair.repair.checks.schema import require_schema
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
@@ -194,7 +195,7 @@ class Memory:
             metadata=metadata or {},
             embedding=embedding,
             semantic=tuple(as_key(other) for other in semantic),
-            recipe=recipe or Recipe(),
+            recipe=_checkable(recipe or Recipe()),
         )
         self._store.write([draft], act="record")
         return key
@@ -227,7 +228,9 @@ class Memory:
             source=as_member(Source, source),
             scope=tuple(scope),
             relation=as_member(Relation, relation),
-            recipe=recipe or Recipe(operator=operator, version=operator_version, params=params or {}),
+            recipe=_checkable(
+                recipe or Recipe(operator=operator, version=operator_version, params=params or {})
+            ),
         )
 
     def ingest(self, drafts: Sequence[Draft]) -> WriteReport:
@@ -235,6 +238,8 @@ class Memory:
 
         One transaction: on any error nothing is stored.
         """
+        for draft in drafts:
+            _checkable(draft.recipe)
         return self._store.write(drafts, act="import", allow_cycles=True)
 
     def register(self, operator: Operator) -> None:
@@ -434,3 +439,10 @@ class Memory:
             wait=wait,
             progress=progress,
         )
+
+
+def _checkable(recipe: Recipe) -> Recipe:
+    # A schema that validation cannot read would fail every successor, long after the writer could mend it.
+    if recipe.schema is not None:
+        require_schema(recipe.schema)
+    return recipe
