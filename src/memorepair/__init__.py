@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memorepair.errors import MemoRepairError, StaleRead, Withdrawn
 from memorepair.facade import Memory
+from memorepair.frontier import Frontier, frontier
 from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
 from memorepair.repair.events import Interface
@@ -19,6 +20,7 @@ __all__ = [
     "Artifact",
     "Case",
     "Certificate",
+    "Frontier",
     "Interface",
     "Key",
     "MemoRepairError",
@@ -36,6 +38,7 @@ __all__ = [
     "TaskCase",
     "Withdrawn",
     "__version__",
+    "frontier",
     "operator",
     "select",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -18,9 +19,56 @@ from memorepair.problems import SelectionInstance
 if TYPE_CHECKING:
     import networkx as nx
 
+Problem: TypeAlias = "SelectionInstance | Sequence[object] | nx.DiGraph"
 Requires: TypeAlias = Digraph | Sparse | npt.NDArray[np.integer] | Iterable[tuple[Hashable, Hashable]]
 
 _MISSING = object()
+
+
+def as_instance(
+    problem: Problem | None,
+    *,
+    value: NumbersLike | None,
+    cost: NumbersLike | None,
+    requires: Requires | None,
+    executable: npt.ArrayLike | None,
+    required: npt.ArrayLike | Iterable[Hashable],
+    ids: Iterable[Hashable] | None,
+    tradeoff: Number | None,
+) -> SelectionInstance:
+    """The instance that `problem`, or else the arrays, stand for; `tradeoff` goes before the problem's own.
+
+    Raises
+    ------
+    InvalidInput
+        Malformed (InvalidInstance), or given twice (witness: the problem's type).
+    """
+    price: Number = 0 if tradeoff is None else tradeoff
+    if problem is None:
+        if value is None:
+            raise InvalidInput("this needs a problem, or value= and the other arrays", witness=None)
+        return from_arrays(
+            value=value,
+            cost=cost,
+            requires=requires,
+            executable=executable,
+            required=required,
+            ids=ids,
+            tradeoff=price,
+        )
+    given = (value, cost, requires, executable, ids)
+    kind = type(problem).__name__
+    if any(argument is not None for argument in given) or not (isinstance(required, tuple) and not required):
+        raise InvalidInput("a problem already holds its arrays: pass either", witness=kind)
+    if isinstance(problem, SelectionInstance):
+        return problem if tradeoff is None else replace(problem, tradeoff=tradeoff)
+    if isinstance(problem, (str, bytes)):
+        raise InvalidInput("a problem is not text; read_instance reads files", witness=problem[:80])
+    if isinstance(problem, Sequence):
+        return from_records(problem, price)
+    if hasattr(problem, "is_directed"):
+        return from_graph(problem, price)
+    raise InvalidInput(f"cannot select from a {kind}", witness=kind)
 
 
 def from_arrays(

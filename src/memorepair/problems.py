@@ -386,10 +386,10 @@ class Selection:
             report=Report(barred_by=barred_by, forced=int(question.forced.sum()), loss=priced.loss),
             answer=Answer(
                 mask=mask,
-                value=_figure(instance, value),
-                cost=_figure(instance, cost),
-                objective=_figure(instance, value - fraction(instance.tradeoff) * cost),
-                bound=_figure(instance, bound / priced.scale),
+                value=figure(instance, value),
+                cost=figure(instance, cost),
+                objective=figure(instance, value - fraction(instance.tradeoff) * cost),
+                bound=figure(instance, bound / priced.scale),
                 gap=0.0
                 if bound == objective
                 else float(Fraction(bound - objective, max(abs(bound), abs(objective)))),
@@ -552,10 +552,11 @@ def _question(instance: SelectionInstance) -> tuple[Question, Profits]:
     return Question(requires=requires, profit=profit, forced=forced, barred=barred), priced
 
 
-def _figure(instance: SelectionInstance, figure: Fraction) -> Figure:
+def figure(instance: SelectionInstance, exact: Fraction) -> Figure:
+    """`exact` as the caller of `instance` reads it: a float where it holds floats."""
     if isinstance(instance.tradeoff, float) or np.float64 in (instance.value.dtype, instance.cost.dtype):
         try:
-            return float(figure)
+            return float(exact)
         except OverflowError:
-            return figure
-    return int(figure) if figure.denominator == 1 else figure
+            return exact
+    return int(exact) if exact.denominator == 1 else exact

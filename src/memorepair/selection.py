@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from memorepair import asking
-from memorepair.asking import Requires
+from memorepair.asking import Problem, Requires
 from memorepair.errors import InvalidInput
 from memorepair.integers import Number, NumbersLike
 from memorepair.problems import (
@@ -29,12 +27,9 @@ from memorepair.reductions.scalarize import Scalarize
 from memorepair.solvers.registry import get_solver
 from memorepair.solvers.solver import ClosureSolver, Solver
 
-if TYPE_CHECKING:
-    import networkx as nx
-
 
 def select(
-    problem: SelectionInstance | Sequence[object] | nx.DiGraph | None = None,
+    problem: Problem | None = None,
     /,
     *,
     value: NumbersLike | None = None,
@@ -104,32 +99,16 @@ def select(
     >>> selection.chosen, selection.objective, selection.status.value
     ((0, 1, 2), 4, 'optimal')
     """
-    given = (value, cost, requires, executable, ids)
-    if problem is None:
-        if value is None:
-            raise InvalidInput("select needs a problem, or value= and the other arrays", witness=None)
-        instance = asking.from_arrays(
-            value=value,
-            cost=cost,
-            requires=requires,
-            executable=executable,
-            required=required,
-            ids=ids,
-            tradeoff=0 if tradeoff is None else tradeoff,
-        )
-        return solve(instance, ties=ties, solver=solver)
-    if any(argument is not None for argument in given) or not (isinstance(required, tuple) and not required):
-        raise InvalidInput("a problem already holds its arrays: pass either", witness=type(problem).__name__)
-    if isinstance(problem, SelectionInstance):
-        instance = problem if tradeoff is None else replace(problem, tradeoff=tradeoff)
-    elif isinstance(problem, (str, bytes)):
-        raise InvalidInput("a problem is not text; read_instance reads files", witness=problem[:80])
-    elif isinstance(problem, Sequence):
-        instance = asking.from_records(problem, 0 if tradeoff is None else tradeoff)
-    elif hasattr(problem, "is_directed"):
-        instance = asking.from_graph(problem, 0 if tradeoff is None else tradeoff)
-    else:
-        raise InvalidInput(f"cannot select from a {type(problem).__name__}", witness=type(problem).__name__)
+    instance = asking.as_instance(
+        problem,
+        value=value,
+        cost=cost,
+        requires=requires,
+        executable=executable,
+        required=required,
+        ids=ids,
+        tradeoff=tradeoff,
+    )
     return solve(instance, ties=ties, solver=solver)
 
 

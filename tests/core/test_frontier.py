@@ -1,0 +1,147 @@
+"""One run answers every tradeoff: the frontier equals select() at, between and beyond its breakpoints."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from memorepair import SelectionInstance, frontier, select
+from memorepair.errors import InvalidInput, MissingDependency, NoSolution
+from memorepair.frontier import Frontier
+from memorepair.graphs import generate
+from memorepair.proof import Ties
+
+Draw = Callable[[np.random.Generator], SelectionInstance]
+
+
+def prices_of(curve: Frontier) -> list[Fraction]:
+    exact = {side.exact(place) for side in (curve.fewest, curve.most) for place in range(curve.instance.k)}
+    return sorted(price for price in exact if isinstance(price, Fraction) and price >= 0)
+
+
+@pytest.mark.parametrize("ties", ["fewest", "most"])
+def test_every_tradeoff_has_the_answer_of_select(draw: Draw, ties: Ties) -> None:
+    asked = 0
+    for seed in range(250):
+        instance = draw(np.random.default_rng(seed))
+        try:
+            curve = frontier(instance)
+        except NoSolution:
+            continue
+        points = [Fraction(0), *prices_of(curve), Fraction(10**6)]
+        points += [(a + b) / 2 for a, b in pairwise(points)]
+        for tradeoff in points:
+            expected = select(instance, tradeoff=tradeoff, ties=ties)
+            assert np.array_equal(curve.at(tradeoff, ties=ties), expected.mask)
+            asked += 1
+    assert asked > 1_000
+
+
+def test_optima_are_nested_and_the_curve_is_concave(draw: Draw) -> None:
+    for seed in range(250, 400):
+        try:
+            curve = frontier(draw(np.random.default_rng(seed)))
+        except NoSolution:
+            continue
+        prices = [Fraction(0), *prices_of(curve)]
+        for low, high in pairwise(prices):
+            for ties in ("fewest", "most"):
+                assert not (curve.at(high, ties=ties) & ~curve.at(low, ties=ties)).any()
+            assert not (curve.at(high) & ~curve.at(high, ties="most")).any()
+        costs, values = curve.costs, curve.values
+        assert (np.diff(costs) > 0).all()
+        assert np.allclose(np.diff(values) / np.diff(costs), curve.breakpoints)
+        assert (np.diff(curve.breakpoints) < 0).all()
+        chosen = curve.at(0)
+        assert costs[-1] == curve.instance.cost[chosen].sum()
+        assert values[-1] == curve.instance.value[chosen].sum()
+
+
+def test_barred_required_and_free_candidates() -> None:
+    curve = frontier(
+        value=[3, 4, -5, 7, 9, -1],
+        cost=[1, 2, 0, 0, 1, 4],
+        requires=[("barred", "bar")],
+        executable=[True, True, True, True, True, False],
+        required=["required"],
+        ids=["a", "required", "bad", "free", "barred", "bar"],
+    )
+    assert curve.break_even("a") == 3
+    assert (curve.break_even("required"), curve.break_even("free")) == (math.inf, math.inf)
+    assert (curve.break_even("bad"), curve.break_even("barred")) == (-math.inf, -math.inf)
+    assert curve.price.tolist() == [3, math.inf, -math.inf, math.inf, -math.inf, -math.inf]
+    assert (curve.costs.tolist(), curve.values.tolist()) == ([2, 3], [11, 14])
+
+
+def test_a_required_candidate_that_is_barred_has_no_frontier() -> None:
+    with pytest.raises(NoSolution) as caught:
+        frontier(value=[1, 1], requires=[(0, 1)], executable=[True, False], required=[0])
+    assert caught.value.witness == (0, 1)
+
+
+def test_prices_are_exact_where_floats_are_not() -> None:
+    curve = frontier(value=[0.1 + 0.2, 0.3], cost=[1, 1])
+    assert curve.break_even(1) == Fraction(3, 10)
+    assert curve.break_even(0) > Fraction(3, 10)
+    assert curve.at(0.3).tolist() == [True, False]
+    assert curve.at(0.3, ties="most").tolist() == [True, True]
+
+
+def test_floats_of_all_digits_record_what_rounding_lost() -> None:
+    drawn = generate("prov-3e4")
+    curve = frontier(value=drawn.value, cost=drawn.cost, requires=drawn.requires, executable=drawn.executable)
+    assert 0 < curve.value_loss < 1e-9
+    assert 0 < curve.cost_loss < 1e-9
+    expected = select(
+        value=drawn.value,
+        cost=drawn.cost,
+        requires=drawn.requires,
+        executable=drawn.executable,
+        tradeoff=0.7,
+    )
+    assert np.array_equal(curve.at(0.7), expected.mask)
+
+
+@pytest.mark.parametrize("tradeoff", [-1, math.nan, math.inf, "1"])
+def test_a_tradeoff_is_a_finite_number_from_0(tradeoff: float) -> None:
+    curve = frontier(value=[1], cost=[1])
+    with pytest.raises(InvalidInput):
+        curve.at(tradeoff)
+
+
+def test_an_unknown_tie_rule_is_refused() -> None:
+    with pytest.raises(InvalidInput):
+        frontier(value=[1], cost=[1]).at(0, ties="any")  # type: ignore[arg-type]
+
+
+def test_no_candidate() -> None:
+    curve = frontier(value=[])
+    assert (len(curve.at(0)), curve.costs.tolist(), curve.values.tolist()) == (0, [0], [0])
+
+
+def test_the_tradeoff_of_the_problem_is_not_looked_at(draw: Draw) -> None:
+    instance = draw(np.random.default_rng(3))
+    a, b = frontier(instance), frontier(replace(instance, tradeoff=7))
+    assert np.array_equal(a.price, b.price)
+
+
+def test_it_can_be_looked_at() -> None:
+    curve = frontier(value=[3, 4, 6], cost=[1, 2, 6], requires=[(2, 1)])
+    assert "3 breakpoints" in repr(curve)
+    assert curve._repr_html_().count("<tr>") == 5
+    line = curve.plot().get_lines()[0]
+    assert np.asarray(line.get_xdata()).tolist() == [0, 1, 3, 9]
+    assert np.asarray(line.get_ydata()).tolist() == [0, 3, 7, 13]
+
+
+def test_plot_names_the_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingDependency, match="plot"):
+        frontier(value=[1]).plot()
