@@ -1,15 +1,15 @@
-"""Every error MemoRepair raises on purpose: one base, each also the built-in a caller would expect, each with its witness.
+"""Every error raised on purpose: one base, each also the built-in a caller would expect, each with a witness.
 
     MemoRepairError
     ├── InvalidInput (ValueError)            an argument breaks the contract; nothing was changed
-    │   ├── InvalidInstance                  a selection instance: NaN, negative cost, duplicate id, dangling arc
+    │   ├── InvalidInstance                  a selection instance: NaN, negative cost, a dangling arc
     │   ├── InvalidEvent                     empty roots, a delta that does not fit the event
     │   ├── InvalidFile                      a file that cannot be read as what it claims to be
     │   ├── CycleFound                       a derivation that would close a cycle
     │   └── Tombstoned                       content that was removed and must not be learned again
     ├── UnknownId (KeyError)                 no such artifact, case, solver, operator
     ├── Withdrawn (LookupError)              the artifact is behind the barrier
-    ├── StaleRead (RuntimeError)             a derivation read something that has changed or been withdrawn since
+    ├── StaleRead (RuntimeError)             a derivation read something that has changed since
     ├── RepairInProgress (RuntimeError)      another repair holds the store
     ├── NoSolution (RuntimeError)            a value was asked of an answer whose status has none
     ├── ProofFailed (RuntimeError)           an answer does not satisfy its definition or its certificate

@@ -57,7 +57,7 @@ TAMPERINGS = {
     "INSERT INTO barrier VALUES(999, 1, 1)": {"barrier"},
     "UPDATE content SET text = 'forged' WHERE vid = (SELECT max(vid) FROM content)": {"content", "index"},
     "DELETE FROM content WHERE vid = (SELECT max(vid) FROM content)": {"content", "index"},
-    "INSERT INTO arc VALUES(77, 1, 1, 0, 0)": {"dangling_arc"},
+    "INSERT INTO arc VALUES(77, 1, 1, 0, 0, 0)": {"dangling_arc"},
     "UPDATE artifact SET cur = 1 WHERE aid = 2": {"current_version", "index"},
 }
 

@@ -160,12 +160,17 @@ class StoreMachine(RuleBasedStateMachine):
             with pytest.raises((UnknownId, Withdrawn)):
                 self.store.write([draft])
             return
-        if key in parents or (key in model.current and model.reaches(key, set(parents))):
+        others = [parent for parent in parents if parent != key]
+        if (key in parents and key not in model.current) or (
+            key in model.current and model.reaches(key, set(others))
+        ):
             with pytest.raises(CycleFound):
                 self.store.write([draft])
             return
         self.store.write([draft])
-        reads = {(parent, model.current[parent], relation) for parent in parents}
+        reads = {(parent, model.current[parent], relation) for parent in others}
+        if key in parents:  # it read its version before: it stands on what that one stood on
+            reads |= model.at(key).reads
         model.current[key] = self.add(key, Version(text, reads))
 
     @precondition(lambda self: self.model.buried)

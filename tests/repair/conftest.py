@@ -86,6 +86,7 @@ def _cascade(
                 parent_version=1,
                 parent_digest=f"digest of {parent}",
                 parent_served=served(parent),
+                parent_size=(sizes or {}).get(parent, 100),
             )
             for child in sorted(members)
             for parent in sorted(parents.get(child, ()))

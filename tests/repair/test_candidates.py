@@ -145,7 +145,7 @@ def test_costs_come_from_sizes_or_from_what_the_operator_has_cost(
         ["root"],
         replaced=True,
         kinds={"s": SUMMARY, "t": SUMMARY},
-        sizes={"root": 100, "s": 300, "t": 200},
+        sizes={"root": 100, "s": 300, "t": 200, "free": 200},
     )
     plain = build(make_shelf(cascade), cascade)
     assert plain.cost.tolist() == [(100 + 200 + 300) / 4, (300 + 100 + 200) / 4]

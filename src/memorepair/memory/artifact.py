@@ -23,7 +23,8 @@ def _nothing() -> Mapping[str, Json]:
 class Key:
     """Identity of an artifact: its scope (a namespace tuple) and an id unique in it. Versions share the key.
 
-    Written ``user/42::home``; an id in the root scope ``()`` is written bare.
+    Written ``user/42::home``. An id in the root scope ``()`` is written bare, or as ``::a::b`` where ``::``
+    is part of it.
     """
 
     scope: Scope
@@ -39,13 +40,15 @@ class Key:
                 )
 
     def __str__(self) -> str:
-        return f"{'/'.join(self.scope)}::{self.id}" if self.scope else self.id
+        return f"{'/'.join(self.scope)}::{self.id}" if self.scope or "::" in self.id else self.id
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read the written form; the first ``::`` ends the scope."""
         scope, mark, id = text.partition("::")
-        return cls(tuple(scope.split("/")), id) if mark else cls((), text)
+        if not mark:
+            return cls((), text)
+        return cls(tuple(scope.split("/")) if scope else (), id)
 
 
 class State(IntEnum):
@@ -258,7 +261,8 @@ class Case:
     """A declared event whose withdrawal is committed.
 
     `event` is the event's kind (delete, correct, migrate), `withdrawn` how many artifacts it took out of
-    service, `delta` what the event brings, as the repair room wrote it (JSON, no content).
+    service, `delta` what the event brings, as the repair room wrote it (JSON, no content), `scale` the value
+    and the cost that count as 1 in all its plans, None until its first repair.
     """
 
     id: int
@@ -270,3 +274,4 @@ class Case:
     actor: str | None
     reason: str | None
     delta: Mapping[str, Json] = field(default_factory=_nothing)
+    scale: tuple[float, float] | None = None

@@ -17,7 +17,7 @@ from memorepair.memory.writer import Writer
 DELETE = "delete"
 """The event that removes its roots; what it removed must not be learned again."""
 
-_CASES = "SELECT cause, tau, status, at, n, actor, reason, delta FROM cases"
+_CASES = "SELECT cause, tau, status, at, n, actor, reason, delta, unit_value, unit_cost FROM cases"
 
 
 class Cases:
@@ -151,6 +151,13 @@ class Cases:
         if not self._db.run("UPDATE cases SET status = ? WHERE cause = ?", (status.value, case)):
             raise UnknownId(f"there is no case {case}", witness=case)
 
+    def set_scale(self, case: int, scale: tuple[float, float]) -> None:
+        """Record what counts as 1 in the case's plans; the first scale stays."""
+        self._db.run(
+            "UPDATE cases SET unit_value = ?, unit_cost = ? WHERE cause = ? AND unit_value IS NULL",
+            (*scale, case),
+        )
+
     def get(self, case: int) -> Case:
         """One case."""
         rows = self._db.rows(f"{_CASES} WHERE cause = ?", (case,))
@@ -176,6 +183,8 @@ class Cases:
         actor: str | None,
         reason: str | None,
         delta: str,
+        unit_value: float | None,
+        unit_cost: float | None,
     ) -> Case:
         roots = self._db.rows(
             """SELECT s.name, a.id FROM case_root r JOIN artifact a ON a.aid = r.aid
@@ -192,4 +201,5 @@ class Cases:
             actor=actor,
             reason=reason,
             delta=delta_of(delta),
+            scale=None if unit_value is None or unit_cost is None else (unit_value, unit_cost),
         )

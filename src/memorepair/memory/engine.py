@@ -29,10 +29,10 @@ _MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a
     WHERE j.cause = ? AND j.act = 'withdraw' AND (r.after = ? OR t.vid IS NOT NULL) ORDER BY v.vid"""
 
 _SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coalesce(b.state, 0), v.no,
-    v.digest
+    v.digest, v.size
     FROM json_each(?) j CROSS JOIN arc ON arc.dst = j.value CROSS JOIN artifact a ON a.aid = arc.src
     JOIN scope s ON s.sid = a.sid JOIN version o ON o.vid = arc.src_vid JOIN version v ON v.vid = a.cur
-    LEFT JOIN barrier b ON b.vid = a.cur ORDER BY j.key, arc.src, arc.src_vid, arc.rel, arc.grp"""
+    LEFT JOIN barrier b ON b.vid = a.cur ORDER BY j.key, arc.pos, arc.src, arc.src_vid, arc.rel, arc.grp"""
 
 # A person reviews: journalled by the caller. A version without content has been erased.
 _INSPECT = f"""SELECT coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.vid, {ARTIFACT} FROM artifact a
@@ -70,7 +70,7 @@ def members(db: Connection, usage: Usage, case: int) -> list[Member]:
 
 
 def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:
-    """Live arcs into the keys, by child."""
+    """Live arcs into the keys, by child, in the order they were read."""
     places = find(db, keys)
     children = list(dict.fromkeys(keys))
     aids = json.dumps([known(places, key).aid for key in children])
@@ -86,8 +86,11 @@ def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:
             parent_version=no,
             parent_digest=digest.hex(),
             parent_served=state == State.ACTIVE,
+            parent_size=size,
         )
-        for child, name, id, rel, grp, read, read_digest, state, no, digest in db.rows(_SUPPORT, (aids,))
+        for child, name, id, rel, grp, read, read_digest, state, no, digest, size in db.rows(
+            _SUPPORT, (aids,)
+        )
     ]
 
 

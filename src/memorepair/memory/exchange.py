@@ -52,7 +52,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportArc:
-    """A live arc into `child`: what was read of `parent`, and what the parent is now."""
+    """A live arc into `child`: what was read of `parent`, and what the parent is now (size in characters)."""
 
     child: Key
     parent: Key
@@ -64,6 +64,7 @@ class SupportArc:
     parent_version: int
     parent_digest: str
     parent_served: bool
+    parent_size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

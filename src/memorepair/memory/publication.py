@@ -88,9 +88,10 @@ class Publication:
         )
         coming = {(one.key, one.version): new[one.key] for one in successors}
         coming |= {(one.key, olds[one.key].no): olds[one.key].vid for one in releases}
-        arcs = [
-            arc for one in everything for arc in _arcs(olds[one.key].aid, one.key, one.reads, places, coming)
-        ]
+        arcs: dict[Arc, int] = {}
+        for one in everything:
+            for arc in _arcs(olds[one.key].aid, one.key, one.reads, places, coming):
+                arcs.setdefault(arc, len(arcs))
         former = [olds[one.key] for one in successors]
         released = [olds[one.key] for one in releases]
         with self._journal.entry("publish", case=case) as seq:
@@ -109,7 +110,7 @@ class Publication:
             retire_arcs(self._db, ((old.aid, old.vid) for old in former))
             # A release keeps its version: its arcs are re-pointed, and no former version keeps the old ones.
             self._db.many("DELETE FROM arc WHERE dst = ?", ((old.aid,) for old in released))
-            add_arcs(self._db, sorted(set(arcs)))
+            add_arcs(self._db, arcs)
             self._db.many(
                 "UPDATE artifact SET cur = ? WHERE aid = ?",
                 ((vid, olds[key].aid) for key, vid in new.items()),

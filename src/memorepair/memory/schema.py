@@ -28,14 +28,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # Staged successors that are neither published nor rejected.
         "CREATE TABLE staged(vid INTEGER PRIMARY KEY REFERENCES version, cause INTEGER NOT NULL)",
         # Arcs into current versions; src and dst are artifacts, so a cascade needs no join to version.
+        # pos ascends in the order of the reads of one artifact: operators see their inputs in it.
         """CREATE TABLE arc(
             src INTEGER NOT NULL, src_vid INTEGER NOT NULL, dst INTEGER NOT NULL, rel INTEGER NOT NULL,
-            grp INTEGER NOT NULL, PRIMARY KEY(src, src_vid, dst, rel, grp)) WITHOUT ROWID""",
+            grp INTEGER NOT NULL, pos INTEGER NOT NULL,
+            PRIMARY KEY(src, src_vid, dst, rel, grp)) WITHOUT ROWID""",
         "CREATE INDEX arc_in ON arc(dst)",
         # Arcs into versions that were current.
         """CREATE TABLE arc_old(
             dst_vid INTEGER NOT NULL, src_vid INTEGER NOT NULL, rel INTEGER NOT NULL, grp INTEGER NOT NULL,
-            PRIMARY KEY(dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
+            pos INTEGER NOT NULL, PRIMARY KEY(dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
         "CREATE INDEX arc_old_out ON arc_old(src_vid)",
         """CREATE TABLE semantic(
             dst_vid INTEGER NOT NULL, src INTEGER NOT NULL, PRIMARY KEY(dst_vid, src)) WITHOUT ROWID""",
@@ -55,7 +57,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             tokenize='trigram')""",
         """CREATE TABLE cases(
             cause INTEGER PRIMARY KEY AUTOINCREMENT, tau TEXT NOT NULL, status TEXT NOT NULL,
-            at INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT, delta TEXT NOT NULL)""",
+            at INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT, delta TEXT NOT NULL,
+            unit_value REAL, unit_cost REAL)""",
         """CREATE TABLE case_root(
             cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
             PRIMARY KEY(cause, pos)) WITHOUT ROWID""",

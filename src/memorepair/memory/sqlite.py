@@ -225,6 +225,10 @@ class SqliteStore:
         with self._writing():
             self._cases.set_status(case, status)
 
+    def set_scale(self, case: int, scale: tuple[float, float]) -> None:
+        with self._writing():
+            self._cases.set_scale(case, scale)
+
     def repairing(self, case: int, *, wait: float = 0.0) -> AbstractContextManager[None]:
         self.case(case)
         return repair_lock(self.path, wait=wait)

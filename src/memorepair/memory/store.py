@@ -176,6 +176,10 @@ class Store(Protocol):
         """Record that a case is open or running."""
         ...
 
+    def set_scale(self, case: int, scale: tuple[float, float]) -> None:
+        """Record the value and the cost that count as 1 in the case's plans; the first scale stays."""
+        ...
+
     def repairing(self, case: int, *, wait: float = 0.0) -> AbstractContextManager[None]:
         """Hold the repair lock, exclusive across processes; RepairInProgress where another does."""
         ...

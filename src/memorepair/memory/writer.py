@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -37,7 +37,7 @@ class _Plan:
     """A write worked out, before its first row."""
 
     targets: dict[Key, _Target] = field(default_factory=dict)
-    arcs: set[Arc] = field(default_factory=set)
+    arcs: dict[Arc, int] = field(default_factory=dict)
     semantic: set[tuple[int, int]] = field(default_factory=set)
 
 
@@ -124,12 +124,26 @@ class Writer:
             aid, vid = aid + (old is None), vid + 1
         for key, target in plan.targets.items():
             for read in target.prepared.draft.reads:
-                src, src_vid = _source(key, read, plan.targets.get(read.key), places)
-                plan.arcs.add((src, src_vid, target.aid, int(read.relation), read.group))
+                for arc in self._arcs(key, target, read, plan, places):
+                    plan.arcs.setdefault(arc, len(plan.arcs))
             for other in target.prepared.draft.semantic:
                 near = plan.targets.get(other)
                 plan.semantic.add((target.vid, near.aid if near else known(places, other).aid))
         return plan
+
+    def _arcs(
+        self, key: Key, target: _Target, read: Read, plan: _Plan, places: dict[Key, Place]
+    ) -> Iterable[Arc]:
+        if read.key == key and target.old is not None and read.version in (None, target.old.no):
+            # An update that reads the version before stands on all that one stood on, not on itself.
+            return [
+                (src, src_vid, target.aid, rel, grp)
+                for src, src_vid, rel, grp in self._db.rows(
+                    "SELECT src, src_vid, rel, grp FROM arc WHERE dst = ? ORDER BY pos", (target.aid,)
+                )
+            ]
+        src, src_vid = _source(key, read, plan.targets.get(read.key), places)
+        return [(src, src_vid, target.aid, int(read.relation), read.group)]
 
     # rows ------------------------------------------------------------------------------------------
 
@@ -156,7 +170,7 @@ class Writer:
         )
         many("UPDATE artifact SET cur = ? WHERE aid = ?", ((t.vid, t.aid) for t in targets if t.old))
         self._insert_versions(targets, now)
-        add_arcs(self._db, sorted(plan.arcs))
+        add_arcs(self._db, plan.arcs)
         many("INSERT INTO semantic(dst_vid, src) VALUES(?,?)", sorted(plan.semantic))
         index.add_from(self._db, targets[0].vid, count=len(targets))
 
@@ -228,13 +242,16 @@ def retire_arcs(db: Connection, artifacts: Iterable[tuple[int, int]]) -> None:
     """Move the arcs into versions (aid, vid) that cease to be current out of the cascade's first sight."""
     pairs = list(artifacts)
     db.many(
-        """INSERT OR IGNORE INTO arc_old(dst_vid, src_vid, rel, grp)
-        SELECT ?2, src_vid, rel, grp FROM arc WHERE dst = ?1""",
+        """INSERT OR IGNORE INTO arc_old(dst_vid, src_vid, rel, grp, pos)
+        SELECT ?2, src_vid, rel, grp, pos FROM arc WHERE dst = ?1""",
         pairs,
     )
     db.many("DELETE FROM arc WHERE dst = ?", ((aid,) for aid, _ in pairs))
 
 
-def add_arcs(db: Connection, arcs: Iterable[Arc]) -> None:
-    """Insert arcs into current versions."""
-    db.many("INSERT INTO arc(src, src_vid, dst, rel, grp) VALUES(?,?,?,?,?)", arcs)
+def add_arcs(db: Connection, arcs: Mapping[Arc, int]) -> None:
+    """Insert arcs into current versions, each with the place of its read."""
+    db.many(
+        "INSERT INTO arc(src, src_vid, dst, rel, grp, pos) VALUES(?,?,?,?,?,?)",
+        ((*arc, arcs[arc]) for arc in sorted(arcs)),
+    )

@@ -12,7 +12,7 @@ from memorepair.repair.cascade import Cascade, read_cascade
 from memorepair.repair.events import RepairEvent
 from memorepair.repair.execution import Progress, execute
 from memorepair.repair.plan import RepairPlan, make_plan
-from memorepair.repair.pricing import Pricing
+from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
 from memorepair.repair.withdrawal import event_of, withdraw
@@ -94,6 +94,7 @@ def _repair(
     for attempt in range(1, ATTEMPTS + 1):
         event, cascade = _state(store, case)  # kappa_e, C(F), D(F), Ret(e); B is up
         chosen = _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+        store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
         execution = execute(store, event, cascade, chosen, operators, progress=progress)
         try:
             publish(store, chosen, execution)
@@ -124,4 +125,5 @@ def _plan(
     solver: str,
 ) -> RepairPlan:
     candidates = build_candidates(store, cascade, event, operators, pricing or Pricing())
-    return make_plan(cascade, candidates, tradeoff=tradeoff, ties=ties, solver=solver)
+    scale = store.case(cascade.case).scale
+    return make_plan(cascade, candidates, tradeoff=tradeoff, ties=ties, solver=solver, scale=scale)

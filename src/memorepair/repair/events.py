@@ -101,4 +101,6 @@ class RepairEvent:
             named = self.delta.interfaces
         if named is not None and set(named) != set(self.roots):
             odd = min(set(named) ^ set(self.roots))
-            raise InvalidEvent(f"the delta must name exactly the roots; {odd} is on one side only", witness=odd)
+            raise InvalidEvent(
+                f"the delta must name exactly the roots; {odd} is on one side only", witness=odd
+            )

@@ -159,8 +159,6 @@ class _Run:
         for arc in store.support(self.candidates.keys):
             if arc.relation in PROPAGATING:
                 self.arcs[arc.child].append(arc)
-        for arcs in self.arcs.values():
-            arcs.sort(key=lambda arc: (arc.parent, arc.relation, arc.group))
         self.instead = self._interfaces()
         self.served = store.served(sorted(self._outside()))
         self.outcomes: dict[Key, Outcome] = {}

@@ -32,8 +32,7 @@ class Inputs:
     follows : (k,) bool
         A root that the event migrates is among its parents.
     size : (k,) float64
-        Characters of the available parents; one that is no member of the cascade counts as a member of median
-        size.
+        Characters of the available parents.
     """
 
     affected: Digraph
@@ -58,8 +57,6 @@ def inputs_of(cascade: Cascade, event: RepairEvent, superseded: Collection[Key] 
     """
     position = {member.key: place for place, member in enumerate(cascade.open)}
     k = len(position)
-    sizes = {member.key: member.size for member in cascade.members}
-    typical = float(np.median(list(sizes.values()))) if sizes else 0.0
     available, size = np.zeros(k, np.int32), np.zeros(k, np.float64)
     reads_own, follows = np.zeros(k, np.bool_), np.zeros(k, np.bool_)
     missing: list[list[Key]] = [[] for _ in range(k)]
@@ -79,7 +76,7 @@ def inputs_of(cascade: Cascade, event: RepairEvent, superseded: Collection[Key] 
             parents.append(position[arc.parent])
         elif cascade.retained(arc) or arc.parent in superseded:
             available[child] += 1
-            size[child] += sizes.get(arc.parent, typical)
+            size[child] += arc.parent_size
         else:
             missing[child].append(arc.parent)
     return Inputs(

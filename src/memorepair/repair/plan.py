@@ -122,6 +122,7 @@ def make_plan(
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
     normalise: bool = True,
+    scale: tuple[float, float] | None = None,
 ) -> RepairPlan:
     """Choose among the candidates of a cascade, and put what is chosen in order.
 
@@ -136,6 +137,8 @@ def make_plan(
     normalise
         Whether value and cost count in medians of the candidates (see `normalised`), so that a tradeoff means
         the same in every event; False takes them as they are priced.
+    scale
+        The value and the cost that count as 1 there, where the case has a scale already.
 
     Raises
     ------
@@ -144,7 +147,7 @@ def make_plan(
     UnknownId
         There is no such solver.
     """
-    priced = normalised(candidates) if normalise else candidates
+    priced = normalised(candidates, scale) if normalise else candidates
     everything = solver == REPAIR_ALL
     instance = SelectionInstance(
         value=priced.value,
@@ -175,18 +178,13 @@ def plan_digest(cascade: Cascade, candidates: Candidates, chosen: Iterable[int])
 
     It does not depend on the order in which members or positions come.
     """
-    # A key is hashed by its parts: its written form is the same for (("a",), "b") and ((), "a::b").
     members: list[Json] = [
-        [_parts(member.key), member.version, member.digest]
+        [str(member.key), member.version, member.digest]
         for member in sorted(cascade.members, key=lambda member: member.key)
     ]
     steps: list[Json] = [
-        [_parts(key), operator]
+        [str(key), operator]
         for key, operator in sorted((candidates.keys[place], candidates.operators[place]) for place in chosen)
     ]
     text = canonical({"case": cascade.case, "members": members, "steps": steps})
     return sha256(text.encode()).hexdigest()
-
-
-def _parts(key: Key) -> Json:
-    return [*key.scope, key.id]

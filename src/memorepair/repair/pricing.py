@@ -194,26 +194,29 @@ def _estimated(estimates: Mapping[str, float], operator: str | None, size: float
     return None if rate is None else rate * size
 
 
-def normalised(candidates: Candidates) -> Candidates:
-    """The candidates with w and c in their medians, so that a tradeoff means the same in every event.
+def scale_of(candidates: Candidates) -> tuple[float, float]:
+    """The medians of w and of c over the executable candidates: the value and the cost that count as 1.
 
-    Each is divided by the median of its positive entries among executable candidates: entries that are 0 say
-    nothing of the scale, and where there is no positive entry all stay as they are.
-
-    Notes
-    -----
-    O(k).
+    Entries that are 0 say nothing of the scale and are left out; where no entry is positive it is 1. O(k).
     """
-    return replace(
-        candidates,
-        value=_in_medians(candidates.value, candidates.executable),
-        cost=_in_medians(candidates.cost, candidates.executable),
-        unit="medians",
+    return (
+        _median(candidates.value[candidates.executable]),
+        _median(candidates.cost[candidates.executable]),
     )
 
 
-def _in_medians(
-    prices: npt.NDArray[np.float64], executable: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64]:
-    positive = prices[executable & (prices > 0)]
-    return prices / np.median(positive) if len(positive) else prices
+def normalised(candidates: Candidates, scale: tuple[float, float] | None = None) -> Candidates:
+    """The candidates with w and c in units of `scale`, so that a tradeoff means the same in every event.
+
+    The scale is the candidates' own medians unless given. A case that is taken up again gives the one it
+    began with: what was left for its price must not come in because what is left has other medians.
+    """
+    unit_value, unit_cost = scale or scale_of(candidates)
+    return replace(
+        candidates, value=candidates.value / unit_value, cost=candidates.cost / unit_cost, unit="medians"
+    )
+
+
+def _median(prices: npt.NDArray[np.float64]) -> float:
+    positive = prices[prices > 0]
+    return float(np.median(positive)) if len(positive) else 1.0

@@ -31,7 +31,7 @@ class Call:
     key
         The artifact to repair.
     inputs
-        In order of their keys, each once.
+        In the order in which they were read when the artifact was written, each once.
     params
         Of the recipe.
     interfaces
