@@ -1,24 +1,24 @@
 """Every error raised on purpose: one base, each also the built-in a caller would expect, each with a witness.
 
-    MemoRepairError
-    ├── InvalidInput (ValueError)            an argument breaks the contract; nothing was changed
-    │   ├── InvalidInstance                  a selection instance: NaN, negative cost, a dangling arc
-    │   ├── InvalidEvent                     empty roots, a delta that does not fit the event
-    │   ├── InvalidFile                      a file that cannot be read as what it claims to be
-    │   ├── CycleFound                       a derivation that would close a cycle
-    │   └── Tombstoned                       content that was removed and must not be learned again
-    ├── UnknownId (KeyError)                 no such artifact, case, solver, operator
-    ├── Withdrawn (LookupError)              the artifact is behind the barrier
-    ├── StaleRead (RuntimeError)             a derivation read something that has changed since
-    ├── RepairInProgress (RuntimeError)      another repair holds the store
-    ├── NoSolution (RuntimeError)            a value was asked of an answer whose status has none
-    ├── ProofFailed (RuntimeError)           an answer does not satisfy its definition or its certificate
-    ├── StepFailed (RuntimeError)            an operator could not produce a successor
-    ├── StoreError (OSError)                 the database file
-    │   ├── CorruptStore                     damaged or its journal's seal does not verify
-    │   ├── ForeignStore                     a database of something else
-    │   └── NewerSchema                      written by a newer version of MemoRepair
-    └── MissingDependency (ImportError)      an optional package is not installed
+MemoRepairError
+├── InvalidInput (ValueError)            an argument breaks the contract; nothing was changed
+│   ├── InvalidInstance                  a selection instance: NaN, negative cost, a dangling arc
+│   ├── InvalidEvent                     empty roots, a delta that does not fit the event
+│   ├── InvalidFile                      a file that cannot be read as what it claims to be
+│   ├── CycleFound                       a derivation that would close a cycle
+│   └── Tombstoned                       content that was removed and must not be learned again
+├── UnknownId (KeyError)                 no such artifact, case, solver, operator
+├── Withdrawn (LookupError)              the artifact is behind the barrier
+├── StaleRead (RuntimeError)             a derivation read something that has changed since
+├── RepairInProgress (RuntimeError)      another repair holds the store
+├── NoSolution (RuntimeError)            a value was asked of an answer whose status has none
+├── ProofFailed (RuntimeError)           an answer does not satisfy its definition or its certificate
+├── StepFailed (RuntimeError)            an operator could not produce a successor
+├── StoreError (OSError)                 the database file
+│   ├── CorruptStore                     damaged or its journal's seal does not verify
+│   ├── ForeignStore                     a database of something else
+│   └── NewerSchema                      written by a newer version of MemoRepair
+└── MissingDependency (ImportError)      an optional package is not installed
 """
 
 from __future__ import annotations

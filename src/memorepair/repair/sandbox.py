@@ -37,7 +37,7 @@ class DryRun:
     violation: str | None
 
 
-class _Violation(Exception):  # noqa: N818 - an outcome of the run, never leaves this file
+class _Violation(Exception):
     pass
 
 
