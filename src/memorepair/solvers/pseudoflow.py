@@ -40,38 +40,48 @@ class Pseudoflow:
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """The smallest optimal closure with its dual; O(k + m) memory, measured near linear time."""
-        requires, k = instance.requires, instance.requires.n
+        requires, k, m = instance.requires, instance.requires.n, instance.requires.m
         loaded = compiled_kernel.cache_info().currsize > 0
-        if k + requires.m < (LOADED_FROM if loaded else COMPILED_FROM):
-            chosen = [0] * k
-            flow, arc = [0] * k, [-1] * k
-            solve_closure(
+        if k + m < (LOADED_FROM if loaded else COMPILED_FROM):
+            chosen, arc, flow = [0] * k, [0] * k, [0] * k
+            carrying = solve_closure(
                 requires.offsets.tolist(),
                 requires.heads.tolist(),
                 instance.profit.tolist(),
-                flow,
-                arc,
                 chosen,
-                [[0] * (k + 3) for _ in range(COLUMNS)],
+                arc,
+                flow,
+                [0] * k,
+                [0] * (FIELDS * k),
+                [0] * (k + 3),
+                [0] * (k + 3),
+                [0] * (k + 1),
+                [0] * m,
             )
-            flows, arcs, mask = np.array(flow, np.int64), np.array(arc, np.int32), np.array(chosen, np.bool_)
+            mask, arcs, flows = np.array(chosen, np.bool_), np.array(arc, np.int32), np.array(flow, np.int64)
         else:
-            flows, arcs, mask = np.zeros(k, np.int64), np.full(k, -1, np.int32), np.zeros(k, np.bool_)
-            compiled_kernel()(
+            mask, arcs, flows = np.empty(k, np.bool_), np.empty(k, np.int32), np.empty(k, np.int64)
+            # Scratch kept between calls was no faster: the allocator hands the same pages out again.
+            carrying = compiled_kernel()(
                 requires.offsets,
                 requires.heads,
                 instance.profit.copy(),
-                flows,
-                arcs,
                 mask,
-                np.zeros((COLUMNS, k + 3), np.int32),
+                arcs,
+                flows,
+                np.empty(k, np.int32),
+                np.empty(FIELDS * k, np.int32),
+                np.zeros(k + 3, np.int32),
+                np.zeros(k + 3, np.int32),
+                np.empty(k + 1, np.int32),
+                np.zeros(m, np.int32),
             )
-        carrying = flows > 0
-        return Closure(mask=mask, certificate=Certificate.of(arcs[carrying], flows[carrying]))
+        return Closure(mask=mask, certificate=Certificate(arcs=arcs[:carrying], amounts=flows[:carrying]))
 
 
-COLUMNS = 13
-"""Index columns the kernel works in."""
+PARENT, ARC, CHILD, NEXT, PREVIOUS, SCAN_CHILD, SCAN_ARC = range(7)
+FIELDS = 8
+"""A node's record: one cache line holds two. The label, which every scanned arc reads, is kept apart."""
 
 Ints = Sequence[int]
 IntsOut = MutableSequence[int]
@@ -80,97 +90,80 @@ IntsOut = MutableSequence[int]
 def solve_closure(
     offsets: Ints,
     heads: Ints,
-    excess: IntsOut,
-    flow: IntsOut,
-    arc: IntsOut,
+    amount: IntsOut,
     chosen: IntsOut,
-    work: Sequence[IntsOut],
-) -> None:
+    carrying_arc: IntsOut,
+    carried: IntsOut,
+    label: IntsOut,
+    node: IntsOut,
+    first: IntsOut,
+    count: IntsOut,
+    stack: IntsOut,
+    carrier: IntsOut,
+) -> int:
     """The kernel, written for lists and for arrays alike: it runs as Python and compiled.
 
     Parameters
     ----------
     offsets, heads
         The arcs by tail.
-    excess : (k,)
-        The profits; overwritten, at the end r_i.
-    flow, arc, chosen : (k,)
-        Results, given as 0, -1, 0: the flow on each node's tree arc, that arc's number, whether the node is
-        chosen.
-    work : (COLUMNS, k + 3) zeros
+    amount : (k,)
+        The profits; overwritten by a root's excess, a child's flow on the arc to its parent.
+    chosen : (k,)
+        Result: whether the node is in the smallest optimal closure.
+    carrying_arc, carried : (k,)
+        Result: the arcs with flow, ascending, and their flows, in the first places.
+    label : (k,), node : (FIELDS k,), stack : (k + 1,)
         Scratch.
+    first, count : (k + 3,), carrier : (m,)
+        Scratch, given as zeros; the places of labels that do not occur are never touched.
+
+    Returns
+    -------
+    int
+        How many arcs carry flow.
     """
     # Invariants. Tree edges are arcs of the graph, each with a flow >= 0; every other arc has flow 0. Every
     # node but a root has excess 0; a root is strong when its excess is positive. A child's label is at least
     # its parent's; an arc u -> v has label[u] <= label[v] + 1, and so has every tree arc against its flow. So
     # a strong root of the highest label below which a label is missing has no way to a deficit.
     #
+    # node[ARC] is a where arc a runs from the node to its parent, ~a where it runs from the parent to the
+    # node. first[l] is 0, or 1 + the last strong root of label l to arrive; the one before it follows by
+    # NEXT, which a root does not need for siblings.
+    #
     # Nothing wraps: excess and flow stay within the sum of absolute profits, below 2^62.
     k = len(offsets) - 1
-    label, parent, first_child, next_sibling, previous_sibling = work[0], work[1], work[2], work[3], work[4]
-    upward = work[5]  # 1: the tree arc runs from the node to its parent, 0: from the parent to the node
-    scan_child, scan_arc = work[6], work[7]
-    bucket_first, bucket_last, bucket_next = (
-        work[8],
-        work[9],
-        work[10],
-    )  # strong roots by label, first in, first out
-    count, stack = work[11], work[12]  # nodes by label
 
     def enqueue(root: int) -> None:
-        bucket = label[root]
-        if bucket_last[bucket] < 0:
-            bucket_first[bucket] = root
-        else:
-            bucket_next[bucket_last[bucket]] = root
-        bucket_last[bucket] = root
+        node[FIELDS * root + NEXT] = first[label[root]] - 1
+        first[label[root]] = root + 1
 
-    def dequeue(bucket: int) -> int:
-        root = bucket_first[bucket]
-        bucket_first[bucket] = bucket_next[root]
-        bucket_next[root] = -1
-        if bucket_first[bucket] < 0:
-            bucket_last[bucket] = -1
-        return root
-
-    def attach(child: int, to: int) -> None:
-        first = first_child[to]
-        parent[child] = to
-        next_sibling[child] = first
-        previous_sibling[child] = -1
-        if first >= 0:
-            previous_sibling[first] = child
-        first_child[to] = child
-
-    def detach(child: int) -> None:
-        before, after, above = previous_sibling[child], next_sibling[child], parent[child]
+    def detach(child: int, above: int) -> None:
+        before, after = node[FIELDS * child + PREVIOUS], node[FIELDS * child + NEXT]
         if before >= 0:
-            next_sibling[before] = after
+            node[FIELDS * before + NEXT] = after
         else:
-            first_child[above] = after
+            node[FIELDS * above + CHILD] = after
         if after >= 0:
-            previous_sibling[after] = before
-        if scan_child[above] == child:
-            scan_child[above] = after
-        parent[child] = -1
-        next_sibling[child] = -1
-        previous_sibling[child] = -1
+            node[FIELDS * after + PREVIOUS] = before
+        if node[FIELDS * above + SCAN_CHILD] == child:
+            node[FIELDS * above + SCAN_CHILD] = after
 
-    for i in range(k + 3):
-        bucket_first[i] = -1
-        bucket_last[i] = -1
-        bucket_next[i] = -1
+    strong = 0
     for i in range(k):
-        parent[i] = -1
-        first_child[i] = -1
-        next_sibling[i] = -1
-        previous_sibling[i] = -1
-        scan_child[i] = -1
-        scan_arc[i] = offsets[i]
-        if excess[i] > 0:
+        at = FIELDS * i
+        node[at + PARENT] = -1
+        node[at + CHILD] = -1
+        node[at + SCAN_CHILD] = -1
+        node[at + SCAN_ARC] = offsets[i]
+        if amount[i] > 0:
             label[i] = 1
+            strong += 1
             enqueue(i)
-        count[label[i]] += 1
+        else:
+            label[i] = 0
+    count[0], count[1] = k - strong, strong
 
     highest = 1
     while True:
@@ -178,143 +171,175 @@ def solve_closure(
         # reach a weak root any more: they leave the search with label k + 1.
         root = -1
         while highest > 0 and root < 0:
-            if bucket_first[highest] >= 0 and count[highest - 1] > 0:
-                root = dequeue(highest)
+            top_root = first[highest] - 1
+            if top_root >= 0 and count[highest - 1] > 0:
+                root = top_root
+                first[highest] = node[FIELDS * root + NEXT] + 1
             else:
-                while bucket_first[highest] >= 0:
-                    stack[0] = dequeue(highest)
+                first[highest] = 0
+                while top_root >= 0:
+                    stack[0] = top_root
+                    top_root = node[FIELDS * top_root + NEXT]
                     top = 1
                     while top > 0:
                         top -= 1
-                        node = stack[top]
-                        count[label[node]] -= 1
-                        label[node] = k + 1
-                        child = first_child[node]
+                        i = stack[top]
+                        count[label[i]] -= 1
+                        label[i] = k + 1
+                        child = node[FIELDS * i + CHILD]
                         while child >= 0:
                             stack[top] = child
                             top += 1
-                            child = next_sibling[child]
+                            child = node[FIELDS * child + NEXT]
                 highest -= 1
         if root < 0:
-            if bucket_first[0] < 0:
+            top_root = first[0] - 1
+            if top_root < 0:
                 break
-            while bucket_first[0] >= 0:  # roots that turned strong at label 0
-                node = dequeue(0)
-                label[node] = 1
-                scan_arc[node] = offsets[node]
+            first[0] = 0
+            while top_root >= 0:  # roots that turned strong at label 0
+                i = top_root
+                top_root = node[FIELDS * i + NEXT]
+                label[i] = 1
+                node[FIELDS * i + SCAN_ARC] = offsets[i]
                 count[0] -= 1
                 count[1] += 1
-                enqueue(node)
+                enqueue(i)
             highest = 1
             continue
 
         # Depth first through the root's tree, nodes of its label only, for an arc to a node one label lower.
         # A node whose arcs and children are exhausted rises by one label.
-        node = root
-        scan_child[node] = first_child[node]
+        i, at, below = root, FIELDS * root, highest - 1
+        node[at + SCAN_CHILD] = node[at + CHILD]
         found = -1
-        while found < 0:
-            position = scan_arc[node]
-            end = offsets[node + 1]
-            while position < end and label[heads[position]] != highest - 1:
+        while True:
+            position, end = node[at + SCAN_ARC], offsets[i + 1]
+            while position < end:
+                if label[heads[position]] == below:
+                    found = heads[position]
+                    break
                 position += 1
-            scan_arc[node] = position
-            if position < end:
-                found = heads[position]
+            node[at + SCAN_ARC] = position
+            if found >= 0:
                 break
-            child = scan_child[node]
+            child = node[at + SCAN_CHILD]
             while child >= 0 and label[child] != highest:
-                child = next_sibling[child]
+                child = node[FIELDS * child + NEXT]
             if child >= 0:
-                scan_child[node] = next_sibling[child]
-                node = child
-                scan_child[node] = first_child[node]
+                node[at + SCAN_CHILD] = node[FIELDS * child + NEXT]
+                i, at = child, FIELDS * child
+                node[at + SCAN_CHILD] = node[at + CHILD]
                 continue
             count[highest] -= 1
-            label[node] = highest + 1
+            label[i] = highest + 1
             count[highest + 1] += 1
-            scan_arc[node] = offsets[node]
-            if node == root:
+            node[at + SCAN_ARC] = offsets[i]
+            if i == root:
                 break
-            node = parent[node]
+            i = node[at + PARENT]
+            at = FIELDS * i
         if found < 0:
             highest += 1
             enqueue(root)
             continue
 
-        # Merge: the strong tree is turned to have `node` as its root, which becomes a child of `found`.
-        above, up, amount, number = found, 1, 0, scan_arc[node]
-        while node >= 0:
-            old_parent, old_up, old_amount, old_number = parent[node], upward[node], flow[node], arc[node]
+        # Merge: the strong tree is turned to have i as its root, which becomes a child of `found`.
+        excess = amount[root]
+        above, arc, flow = found, node[at + SCAN_ARC], 0
+        while True:
+            at = FIELDS * i
+            old_parent, old_arc, old_flow = node[at + PARENT], node[at + ARC], amount[i]
             if old_parent >= 0:
-                detach(node)
-            attach(node, above)
-            upward[node] = up
-            flow[node] = amount
-            arc[node] = number
-            above, node, up, amount, number = node, old_parent, 1 - old_up, old_amount, old_number
+                detach(i, old_parent)
+            sibling = node[FIELDS * above + CHILD]
+            if sibling >= 0:
+                node[FIELDS * sibling + PREVIOUS] = i
+            node[FIELDS * above + CHILD] = i
+            node[at + PARENT], node[at + NEXT], node[at + PREVIOUS] = above, sibling, -1
+            node[at + ARC], amount[i] = arc, flow
+            if old_parent < 0:
+                break
+            above, i, arc, flow = i, old_parent, ~old_arc, old_flow
 
-        # Push the excess of the old root up the path to the weak root; where an arc parent -> node has less
+        # Push the excess of the old root up the path to the weak root. Where an arc parent -> node has less
         # flow to give back than there is excess, it is emptied and leaves the forest, and the node stays a
         # strong root.
-        node = root
-        before = excess[root]
-        while parent[node] >= 0 and excess[node] != 0:
-            above = parent[node]
-            amount = excess[node]
-            before = excess[above]
-            if upward[node] == 1:
-                flow[node] += amount
-                excess[above] = before + amount
-                excess[node] = 0
-            elif flow[node] >= amount:
-                flow[node] -= amount
-                excess[above] = before + amount
-                excess[node] = 0
+        while excess > 0:
+            at = FIELDS * i
+            above = node[at + PARENT]
+            if above < 0:
+                weak = amount[i] <= 0
+                amount[i] += excess
+                if weak and amount[i] > 0:
+                    enqueue(i)
+                break
+            flow = amount[i]
+            if node[at + ARC] >= 0:
+                amount[i] = flow + excess
+            elif flow >= excess:
+                amount[i] = flow - excess
             else:
-                excess[above] = before + flow[node]
-                excess[node] = amount - flow[node]
-                flow[node] = 0
-                arc[node] = -1
-                detach(node)
-                enqueue(node)
-            node = above
-        if excess[node] > 0 and before <= 0 and parent[node] < 0:
-            enqueue(node)
+                detach(i, above)
+                node[at + PARENT] = -1
+                amount[i] = excess - flow
+                enqueue(i)
+                excess = flow
+            i = above
 
     # No strong node can reach a deficit, so pi = flow is optimal, and the smallest closure is what the excess
-    # reaches along arcs and against tree arcs with flow.
-    top = 0
+    # reaches along arcs and against tree arcs with flow. A parent reaches its child unless the arc runs from
+    # the child and is empty: where there is no such arc among strong nodes, they are the closure.
+    loose = False
     for i in range(k):
-        if excess[i] > 0:
-            chosen[i] = 1
-            stack[top] = i
-            top += 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        for position in range(offsets[node], offsets[node + 1]):
-            reached = heads[position]
-            if not chosen[reached]:
-                chosen[reached] = 1
-                stack[top] = reached
+        at = FIELDS * i
+        in_strong = label[i] > k
+        chosen[i] = in_strong
+        if node[at + PARENT] >= 0:
+            if amount[i] > 0:
+                carrier[node[at + ARC] if node[at + ARC] >= 0 else ~node[at + ARC]] = i + 1
+            elif in_strong and node[at + ARC] >= 0:
+                loose = True
+    if loose:
+        top = 0
+        for i in range(k):
+            chosen[i] = label[i] > k and node[FIELDS * i + PARENT] < 0
+            if chosen[i]:
+                stack[top] = i
                 top += 1
-        above = parent[node]
-        if above >= 0 and upward[node] == 0 and flow[node] > 0 and not chosen[above]:
-            chosen[above] = 1
-            stack[top] = above
-            top += 1
-        child = first_child[node]
-        while child >= 0:
-            if upward[child] == 1 and flow[child] > 0 and not chosen[child]:
-                chosen[child] = 1
-                stack[top] = child
+        while top > 0:
+            top -= 1
+            i = stack[top]
+            at = FIELDS * i
+            for position in range(offsets[i], offsets[i + 1]):
+                if not chosen[heads[position]]:
+                    chosen[heads[position]] = 1
+                    stack[top] = heads[position]
+                    top += 1
+            above = node[at + PARENT]
+            if above >= 0 and node[at + ARC] < 0 and amount[i] > 0 and not chosen[above]:
+                chosen[above] = 1
+                stack[top] = above
                 top += 1
-            child = next_sibling[child]
+            child = node[at + CHILD]
+            while child >= 0:
+                if node[FIELDS * child + ARC] >= 0 and amount[child] > 0 and not chosen[child]:
+                    chosen[child] = 1
+                    stack[top] = child
+                    top += 1
+                child = node[FIELDS * child + NEXT]
+
+    carrying = 0
+    for arc in range(len(heads)):
+        if carrier[arc] > 0:
+            carrying_arc[carrying] = arc
+            carried[carrying] = amount[carrier[arc] - 1]
+            carrying += 1
+    return carrying
 
 
 @cache
-def compiled_kernel() -> Callable[..., None]:
+def compiled_kernel() -> Callable[..., int]:
     """`solve_closure` compiled; the first call in a process loads it from numba's cache or compiles it."""
     import numba
 
