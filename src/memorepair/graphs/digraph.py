@@ -77,16 +77,23 @@ class Digraph:
         tail, head = _integers(tails, "tails"), _integers(heads, "heads")
         if len(tail) != len(head):
             raise InvalidInput(f"{len(tail)} tails but {len(head)} heads", witness=(len(tail), len(head)))
-        if not 0 <= n < INDEX_LIMIT or len(tail) >= INDEX_LIMIT:
-            raise InvalidInput("more nodes or arcs than int32 can number", witness=(n, len(tail)))
-        outside = (tail < 0) | (tail >= n) | (head < 0) | (head >= n)
-        if outside.any():
-            arc = int(np.flatnonzero(outside)[0])
+        m = len(tail)
+        if not 0 <= n < INDEX_LIMIT or m >= INDEX_LIMIT:
+            raise InvalidInput("more nodes or arcs than int32 can number", witness=(n, m))
+        if m and (min(tail.min(), head.min()) < 0 or max(tail.max(), head.max()) >= n):
+            arc = int(np.flatnonzero((tail < 0) | (tail >= n) | (head < 0) | (head >= n))[0])
             witness = (int(tail[arc]), int(head[arc]))
             raise InvalidInput(f"arc {arc} = {witness} leaves the nodes 0 .. {n - 1}", witness=witness)
-        offsets = np.zeros(n + 1, np.int32)
-        np.cumsum(np.bincount(tail, minlength=n), out=offsets[1:])
-        return cls(offsets=offsets, heads=head[arc_order(tail)].astype(np.int32))
+        by: Index = tail.astype(np.int32, copy=False)
+        to: Index = head.astype(np.int32, copy=False)
+        if np.all(by[1:] >= by[:-1]):
+            offsets = np.zeros(n + 1, np.int32)
+            np.cumsum(np.bincount(by, minlength=n), out=offsets[1:])
+            return cls(offsets=offsets, heads=to.copy())
+        # One entry a row, as in `arc_order`, the heads for values: the transposed matrix is the digraph.
+        rows = np.arange(m + 1, dtype=np.int32)
+        by_tail = csr_array((to, by, rows), shape=(m, n)).tocsc()
+        return cls(offsets=by_tail.indptr, heads=by_tail.data)
 
     @property
     def n(self) -> int:
@@ -134,10 +141,10 @@ def arc_order(tails: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     return entries.tocsc().indices.astype(np.int64)
 
 
-def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.int64]:
+def _integers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.integer]:
     array = np.asarray(values)
     if array.size == 0:
-        return np.zeros(0, np.int64)
+        return np.zeros(0, np.int32)
     if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
         raise InvalidInput(f"{name} must be a one-dimensional integer array", witness=array.dtype)
-    return array.astype(np.int64)
+    return array
