@@ -215,9 +215,12 @@ class ClosureInstance:
         if self.profit.dtype != np.int64 or self.profit.shape != (self.requires.n,):
             witness = (str(self.profit.dtype), self.profit.shape)
             raise InvalidInstance(f"profit must be int64 of shape ({self.requires.n},)", witness=witness)
-        gain, expense = exact_total(self.profit[self.profit > 0]), exact_total(self.profit[self.profit < 0])
-        if gain - expense >= TOTAL_LIMIT:
-            raise InvalidInstance("absolute profits add up to 2^62 or more", witness=gain - expense)
+        largest = max(int(self.profit.max(initial=0)), -int(self.profit.min(initial=0)))
+        if largest * self.requires.n >= TOTAL_LIMIT:
+            gain = exact_total(self.profit[self.profit > 0])
+            expense = exact_total(self.profit[self.profit < 0])
+            if gain - expense >= TOTAL_LIMIT:
+                raise InvalidInstance("absolute profits add up to 2^62 or more", witness=gain - expense)
         check_ties(self.ties)
         read_only(self.profit)
 
