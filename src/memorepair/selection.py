@@ -22,8 +22,10 @@ from memorepair.proof import Ties
 from memorepair.reductions.barred import Barred, witnesses
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
+from memorepair.reductions.presolve import Presolve
 from memorepair.reductions.required import Required
 from memorepair.reductions.scalarize import Scalarize
+from memorepair.solvers.pseudoflow import Pseudoflow
 from memorepair.solvers.registry import get_solver
 from memorepair.solvers.solver import ClosureSolver, Solver
 
@@ -146,7 +148,10 @@ def solve_closure(instance: ClosureInstance, solver: Solver) -> Closure:
         return MinCut().invert(cut, record)
     if solver.exact and instance.ties not in solver.ties:
         mirrored, arcs = Mirror().apply(instance)
-        return Mirror().invert(solver.solve(mirrored), arcs)
+        return Mirror().invert(solve_closure(mirrored, solver), arcs)
+    if isinstance(solver, Pseudoflow):  # others get the instance as it is: to compare them means that
+        reduced, steps = Presolve().apply(instance)
+        return Presolve().invert(solver.solve(reduced), steps)
     closure = solver.solve(instance)
     if closure.certificate is None:
         # A dual proves an optimum whoever found it; one from elsewhere makes the answer checkable, not

@@ -7,6 +7,7 @@ barred     SelectionInstance            SelectionInstance drops what cannot be e
 scalarize  SelectionInstance            ClosureInstance   value less priced cost, as one integer a node
 required   ClosureInstance              ClosureInstance   fixes what must be chosen, with what it requires
 mirror     ClosureInstance              ClosureInstance   the largest optimum as complement of a smallest
+presolve   ClosureInstance              ClosureInstance   takes out leaves and inner nodes of paths
 mincut     ClosureInstance              MinCutNetwork     for solvers of minimum cuts
 ========== ============================ ================= ==================================================
 
@@ -18,8 +19,19 @@ from __future__ import annotations
 from memorepair.reductions.barred import Barred, Witnesses, witnesses
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
+from memorepair.reductions.presolve import Presolve
 from memorepair.reductions.reduction import Reduction
 from memorepair.reductions.required import Required
 from memorepair.reductions.scalarize import Scalarize
 
-__all__ = ["Barred", "MinCut", "Mirror", "Reduction", "Required", "Scalarize", "Witnesses", "witnesses"]
+__all__ = [
+    "Barred",
+    "MinCut",
+    "Mirror",
+    "Presolve",
+    "Reduction",
+    "Required",
+    "Scalarize",
+    "Witnesses",
+    "witnesses",
+]
