@@ -14,7 +14,7 @@ from memorepair.cli.options import AsJson, Solver, Ties, Tradeoff
 from memorepair.cli.output import emit, pairs, rows, say
 from memorepair.cli.plain import plain
 from memorepair.errors import UnknownId
-from memorepair.instances import read_instance
+from memorepair.formats import read_instance
 from memorepair.memory.artifact import Json
 from memorepair.problems import Selection, SelectionInstance
 from memorepair.proof import Ties as TieRule

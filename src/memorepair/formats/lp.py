@@ -1,0 +1,283 @@
+"""CPLEX LP files: the closure as a linear program that any solver of such reads.
+
+Read back is what can be a closure: a maximum, rows ``x - y <= 0`` and budgets, bounds of 0 and 1. All else is
+refused. Beyond the format: every section begins on a line of its own.
+
+Source: IBM, ILOG CPLEX Optimization Studio, File formats: LP.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from memorepair.errors import InvalidFile
+from memorepair.formats import linear
+from memorepair.formats.format import Content
+from memorepair.formats.instance_json import instance_only
+from memorepair.formats.linear import Exact, Program, Row
+from memorepair.formats.text import fault, number, read_text, write_text
+from memorepair.problems import SelectionInstance
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s:+\-<>=]))"
+    r"|(?P<sense><=|=<|>=|=>|<|>|=)|(?P<mark>[+\-:])|(?P<name>[^\s:+\-<>=0-9.\[\]^*/][^\s:+\-<>=\[\]^*/]*)"
+)
+_SECTIONS = {
+    **dict.fromkeys(("maximize", "maximise", "maximum", "max"), "objective"),
+    **dict.fromkeys(("subject to", "such that", "st", "s.t.", "st."), "rows"),
+    **dict.fromkeys(("bounds", "bound"), "bounds"),
+    **dict.fromkeys(("generals", "general", "gen"), "generals"),
+    **dict.fromkeys(("binaries", "binary", "bin"), "binaries"),
+    "end": "end",
+}
+_ORDER = ("", "objective", "rows", "bounds", "generals", "binaries", "end")
+_TERMS_A_LINE = 5
+_BELOW = ("<", "<=", "=<")
+
+
+class Lp:
+    """CPLEX LP."""
+
+    name: ClassVar[str] = "lp"
+    suffixes: ClassVar[tuple[str, ...]] = (".lp",)
+
+    def read(self, path: Path, /) -> SelectionInstance:
+        """As `parse_lp`."""
+        return parse_lp(read_text(path))
+
+    def write(self, content: Content, path: Path, /) -> None:
+        """As `format_lp`; a network is refused."""
+        write_text(path, format_lp(instance_only(content, self.name)))
+
+
+def format_lp(instance: SelectionInstance) -> str:
+    """`instance` as text; its candidates are x0, x1, ... in order.
+
+    Raises
+    ------
+    InvalidFile
+        A profit, cost or limit has no finite decimal (witness: the id).
+    """
+    names = [linear.variable(place) for place in range(instance.k)]
+    rows = [f" r{row}: x{tail} - x{head} <= 0" for row, (tail, head) in enumerate(linear.arcs(instance))]
+    for kind, (costs, limit) in enumerate(linear.budget_rows(instance)):
+        if names:
+            rows.append(f" budget{kind}:{_sum(costs, names)} <= {limit}")
+    bounds = zip(instance.required.tolist(), names, instance.executable.tolist(), strict=True)
+    text = [
+        *(f"\\ {comment}" for comment in linear.comments(instance)),
+        "Maximize",
+        f" obj:{_sum(linear.net(instance), names)}",
+        "Subject To",
+        *rows,
+        "Bounds",
+        *(f" {int(low)} <= {name} <= {int(high)}" for low, name, high in bounds),
+    ]
+    if instance.budget is not None:
+        text += ["Generals", *(f" {name}" for name in names)]
+    return "\n".join([*text, "End", ""])
+
+
+def parse_lp(text: str) -> SelectionInstance:
+    """The instance that `text` spells.
+
+    Raises
+    ------
+    InvalidFile
+        Not the format, or a program that is no closure (witness: the line).
+    """
+    sections: dict[str, list[_Token]] = {name: [] for name in _ORDER}
+    section, line = "", 0
+    for line, raw in enumerate(text.split("\n"), 1):
+        content = raw.partition("\\")[0].strip()
+        if not content:
+            continue
+        following = _SECTIONS.get(" ".join(content.lower().split()))
+        if following is not None:
+            if _ORDER.index(following) <= _ORDER.index(section):
+                raise fault(line, f"{content!r} is out of place")
+            section = following
+        elif section in ("", "end"):
+            raise fault(line, "expected 'Maximize'" if not section else "text after 'End'")
+        else:
+            sections[section] += _tokens(content, line)
+    if section != "end":
+        raise fault(line, "the file ends before 'End'")
+    return _program(sections).instance()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    line: int
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Tokens taken one by one."""
+
+    tokens: list[_Token]
+    at: int = 0
+    end: _Token = field(default_factory=lambda: _Token("end", "the end", 0))
+
+    def peek(self, ahead: int = 0) -> _Token:
+        """The token to come, without taking it."""
+        if self.at + ahead < len(self.tokens):
+            return self.tokens[self.at + ahead]
+        return _Token("end", "the end of the section", self.tokens[-1].line if self.tokens else 0)
+
+    def take(self, kind: str) -> _Token:
+        """The next token, which must be of `kind`."""
+        token = self.peek()
+        if token.kind != kind:
+            raise fault(token.line, f"expected a {kind}, not {token.text[:40]!r}")
+        self.at += 1
+        return token
+
+    def label(self) -> None:
+        """Pass over 'name:'."""
+        if self.peek().kind == "name" and self.peek(1).text == ":":
+            self.at += 2
+
+    def constant(self) -> Exact:
+        """A number with its sign."""
+        sign = self._sign()
+        token = self.take("number")
+        return sign * number(token.text, token.line, "number")
+
+    def terms(self) -> list[tuple[str, Exact, int]]:
+        """Name, coefficient and line of each term up to what is none."""
+        found: list[tuple[str, Exact, int]] = []
+        while self.peek().kind in ("number", "name") or self.peek().text in ("+", "-"):
+            sign = self._sign(needed=bool(found))
+            coefficient: Exact = sign
+            if self.peek().kind == "number":
+                token = self.take("number")
+                coefficient = sign * number(token.text, token.line, "coefficient")
+            name = self.take("name")
+            found.append((name.text, coefficient, name.line))
+        return found
+
+    def _sign(self, *, needed: bool = False) -> int:
+        token = self.peek()
+        if token.text not in ("+", "-"):
+            if needed:
+                raise fault(token.line, f"expected + or - before {token.text[:40]!r}")
+            return 1
+        self.at += 1
+        return -1 if token.text == "-" else 1
+
+
+def _tokens(content: str, line: int) -> Iterable[_Token]:
+    at = 0
+    while at < len(content):
+        if content[at].isspace():
+            at += 1
+            continue
+        found = _TOKEN.match(content, at)
+        if found is None:
+            raise fault(line, f"cannot read {content[at : at + 20]!r}")
+        yield _Token(str(found.lastgroup), found.group(), line)
+        at = found.end()
+
+
+def _program(sections: dict[str, list[_Token]]) -> Program:
+    reader = _Reader(sections["objective"])
+    reader.label()
+    terms = reader.terms()
+    if reader.peek().kind != "end":
+        raise fault(reader.peek().line, f"cannot read {reader.peek().text[:40]!r}")
+    place: dict[str, int] = {}
+    for name, _, line in terms:
+        if name in place:
+            raise fault(line, f"{name!r} stands twice in the objective")
+        place[name] = len(place)
+    low, high = _bounds(_Reader(sections["bounds"]), place)
+    whole = {_known(token.text, token.line, place) for token in sections["generals"]}
+    for token in sections["binaries"]:
+        whole.add(_known(token.text, token.line, place))
+        high.setdefault(token.text, 1)
+    for name in place:
+        if name not in high:
+            raise InvalidFile(f"{name!r} has no upper bound of 1", witness=name)
+    return Program(
+        names=list(place),
+        profits=[coefficient for _, coefficient, _ in terms],
+        rows=_rows(_Reader(sections["rows"]), place),
+        lower=[low.get(name, 0) for name in place],
+        upper=[high[name] for name in place],
+        whole=len(whole) == len(place),
+    )
+
+
+def _rows(reader: _Reader, place: dict[str, int]) -> list[Row]:
+    rows = []
+    while reader.peek().kind != "end":
+        reader.label()
+        terms = reader.terms()
+        sense = reader.take("sense")
+        limit = reader.constant()
+        if sense.text == "=":
+            raise fault(sense.line, "a closure has no equations")
+        sign = 1 if sense.text in _BELOW else -1
+        columns = [_known(name, line, place) for name, _, line in terms]
+        if len(set(columns)) < len(columns):
+            raise fault(sense.line, "a variable stands twice in a row")
+        coefficients = [sign * coefficient for _, coefficient, _ in terms]
+        rows.append(Row(columns=columns, coefficients=coefficients, limit=sign * limit, line=sense.line))
+    return rows
+
+
+def _bounds(reader: _Reader, place: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
+    low: dict[str, int] = {}
+    high: dict[str, int] = {}
+    while reader.peek().kind != "end":
+        if reader.peek().kind != "name":
+            left = _binary(reader.constant(), reader.peek().line)
+            sense = reader.take("sense")
+            if sense.text not in _BELOW:
+                raise fault(sense.line, "expected 'LOW <= x <= HIGH'")
+            _set(low, reader.peek(), left)
+        name = reader.take("name")
+        _known(name.text, name.line, place)
+        if reader.peek().kind == "sense":
+            sense = reader.take("sense")
+            right = _binary(reader.constant(), name.line)
+            if sense.text in (*_BELOW, "="):
+                _set(high, name, right)
+            if sense.text not in _BELOW:
+                _set(low, name, right)
+    return low, high
+
+
+def _set(bounds: dict[str, int], name: _Token, bound: int) -> None:
+    if name.text in bounds:
+        raise fault(name.line, f"{name.text!r} has a bound twice")
+    bounds[name.text] = bound
+
+
+def _binary(bound: Exact, line: int) -> int:
+    if bound not in (0, 1):
+        raise fault(line, f"a closure has bounds of 0 and 1, not {bound}")
+    return int(bound)
+
+
+def _known(name: str, line: int, place: dict[str, int]) -> int:
+    if name not in place:
+        raise fault(line, f"{name!r} is not in the objective")
+    return place[name]
+
+
+def _sum(coefficients: list[str], names: list[str]) -> str:
+    """Terms with their signs, a few on each line."""
+    terms = [
+        f" {'-' if text.startswith('-') else '+'} {text.removeprefix('-')} {name}"
+        for text, name in zip(coefficients, names, strict=True)
+    ]
+    groups = ["".join(terms[start : start + _TERMS_A_LINE]) for start in range(0, len(terms), _TERMS_A_LINE)]
+    return "\n ".join(groups)

@@ -1,0 +1,240 @@
+"""What a format can hold it gives back, number by number; what it cannot it refuses before it writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from memorepair import SelectionInstance, formats, select
+from memorepair.errors import InvalidFile, InvalidInput, UnknownId
+from memorepair.graphs import Digraph, MinCutNetwork, generate
+from memorepair.integers import fraction, profits
+from memorepair.solvers.ortools_flow import OrtoolsFlow
+from memorepair.testing import instances
+
+WHOLE = ["json", "node-link", "npz"]
+LINEAR = ["lp", "mps"]
+
+
+def exact(column: np.ndarray) -> list[list[Fraction]]:
+    return [
+        [fraction(one) for one in row]
+        for row in column.reshape(len(column), column.shape[1] if column.ndim == 2 else 1).tolist()
+    ]
+
+
+def limits(instance: SelectionInstance) -> list[Fraction]:
+    return [fraction(limit) for limit in instance.limits]
+
+
+def net(instance: SelectionInstance) -> list[Fraction]:
+    price = fraction(instance.tradeoff)
+    costs = instance.cost.tolist() if price else [0] * instance.k
+    return [fraction(w) - price * fraction(c) for w, c in zip(instance.value.tolist(), costs, strict=True)]
+
+
+def arcs(requires: Digraph, *, loops: bool) -> list[tuple[int, int]]:
+    pairs = zip(requires.tails().tolist(), requires.heads.tolist(), strict=True)
+    return [(tail, head) for tail, head in pairs if loops or tail != head]
+
+
+def through(content: formats.Content, format: str, folder: Path) -> formats.Content:
+    path = folder / f"file{formats.get_format(format).suffixes[0]}"
+    formats.write(content, path)
+    return formats.read(path)
+
+
+def instance_through(instance: SelectionInstance, format: str, folder: Path) -> SelectionInstance:
+    again = through(instance, format, folder)
+    assert isinstance(again, SelectionInstance)
+    return again
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("files")
+
+
+@pytest.mark.parametrize("format", WHOLE)
+@settings(max_examples=40)
+@given(st.data())
+def test_whole_formats_give_the_same_instance(format: str, folder: Path, data: st.DataObject) -> None:
+    drawn = instances(budgets=True, named=data.draw(st.booleans()), decimal=format != "npz")
+    instance = data.draw(drawn)
+    again = instance_through(instance, format, folder)
+    assert again.named(range(again.k)) == instance.named(range(instance.k))
+    assert exact(again.value) == exact(instance.value)
+    assert exact(again.cost) == exact(instance.cost)
+    assert fraction(again.tradeoff) == fraction(instance.tradeoff)
+    assert (again.budget is None, limits(again)) == (instance.budget is None, limits(instance))
+    assert arcs(again.requires, loops=True) == arcs(instance.requires, loops=True)
+    assert np.array_equal(again.executable, instance.executable)
+    assert np.array_equal(again.required, instance.required)
+
+
+@settings(max_examples=40)
+@given(instances(budgets=True, named=True))
+def test_npz_keeps_types_and_bytes(folder: Path, instance: SelectionInstance) -> None:
+    path, other = folder / "one.npz", folder / "two.npz"
+    formats.write(instance, path)
+    again = formats.read(path)
+    assert isinstance(again, SelectionInstance)
+    assert (again.value.dtype, again.cost.dtype) == (instance.value.dtype, instance.cost.dtype)
+    assert isinstance(again.tradeoff, float) == isinstance(instance.tradeoff, float)
+    formats.write(again, other)
+    assert path.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("format", LINEAR)
+@settings(max_examples=40)
+@given(st.data())
+def test_linear_programs_keep_what_decides(format: str, folder: Path, data: st.DataObject) -> None:
+    instance = data.draw(instances(budgets=True, decimal=True))
+    again = instance_through(instance, format, folder)
+    assert net(again) == net(instance)
+    assert sorted(arcs(again.requires, loops=True)) == sorted(arcs(instance.requires, loops=False))
+    assert np.array_equal(again.executable, instance.executable)
+    assert np.array_equal(again.required, instance.required)
+    if instance.k:
+        assert limits(again) == limits(instance)
+        if instance.limits:
+            assert exact(again.cost) == exact(instance.cost)
+
+
+@settings(max_examples=40)
+@given(instances(budgets=True, decimal=True))
+def test_pits_keep_what_decides(folder: Path, drawn: SelectionInstance) -> None:
+    instance = replace(drawn, executable=np.ones(drawn.k, np.bool_), required=np.zeros(drawn.k, np.bool_))
+    format = "upit" if instance.budget is None else "cpit"
+    again = instance_through(instance, format, folder)
+    assert net(again) == net(instance)
+    assert arcs(again.requires, loops=True) == arcs(instance.requires, loops=True)
+    assert limits(again) == limits(instance)
+    if instance.limits and instance.k:
+        assert exact(again.cost) == exact(instance.cost)
+
+
+def network_of(instance: SelectionInstance, folder: Path) -> MinCutNetwork:
+    try:
+        network = through(instance, "dimacs", folder)
+    except InvalidFile:
+        assert profits(instance.value, instance.cost, instance.tradeoff).loss > 0
+        assume(False)
+    assert isinstance(network, MinCutNetwork)
+    return network
+
+
+@settings(max_examples=40)
+@given(instances())
+def test_a_minimum_cut_is_the_optimal_closure(folder: Path, instance: SelectionInstance) -> None:
+    network = network_of(instance, folder)
+    cut = OrtoolsFlow().cut(network)
+    cut.verify()
+    selection = select(instance)
+    k = instance.k
+    if selection.answer is None:
+        assert cut.value >= network.capacities.max()
+    else:
+        assert np.array_equal(cut.smallest_source_side()[:k], selection.mask)
+        assert np.array_equal(cut.largest_source_side()[:k], select(instance, ties="most").mask)
+
+
+@settings(max_examples=40)
+@given(instances())
+def test_a_network_is_read_as_it_was_written(folder: Path, instance: SelectionInstance) -> None:
+    network = network_of(instance, folder)
+    again = through(network, "dimacs", folder)
+    assert isinstance(again, MinCutNetwork)
+    assert (again.n, again.source, again.sink) == (network.n, network.source, network.sink)
+    for name in ("tails", "heads", "capacities"):
+        assert np.array_equal(getattr(again, name), getattr(network, name))
+
+
+def plain(**changes: object) -> SelectionInstance:
+    instance = SelectionInstance(
+        value=np.array([3, -1]),
+        cost=np.array([1, 2]),
+        requires=Digraph.from_arcs(2, (0,), (1,)),
+        executable=np.ones(2, np.bool_),
+        required=np.zeros(2, np.bool_),
+        ids=("a", "b"),
+    )
+    return replace(instance, **changes)
+
+
+THIRD = {"value": np.array([Fraction(1, 3), 1], np.object_)}
+
+
+@pytest.mark.parametrize(
+    ("format", "changes", "witness"),
+    [
+        ("dimacs", {"budget": 2}, "budget"),
+        ("upit", {"budget": 2}, "budget"),
+        ("cpit", {}, "budget"),
+        ("upit", {"required": np.array([False, True])}, "b"),
+        ("cpit", {"executable": np.array([False, True]), "budget": 2}, "a"),
+        ("json", THIRD, '"a"'),
+        ("node-link", THIRD, '"a"'),
+        ("lp", THIRD, "a"),
+        ("mps", THIRD, "a"),
+        ("upit", THIRD, "a"),
+        ("json", {"ids": (("a",), ("b",))}, ("a",)),
+        ("node-link", {"ids": (1.5, 2)}, 1.5),
+        ("npz", {"ids": (None, 2)}, None),
+        ("json", {"value": np.array([10**4000, 1], np.object_)}, '"a"'),
+        ("dimacs", {"value": np.array([10**30, 1], np.object_)}, None),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused_unwritten(
+    format: str, changes: dict[str, object], witness: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(InvalidFile) as caught:
+        formats.write(plain(**changes), path, format)
+    assert witness is None or caught.value.witness == witness
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", [name for name in formats.formats() if name != "dimacs"])
+def test_a_network_is_no_instance(format: str, tmp_path: Path) -> None:
+    network = through(plain(), "dimacs", tmp_path)
+    with pytest.raises(InvalidFile):
+        formats.write(network, tmp_path / "other", format)
+
+
+@pytest.mark.parametrize("format", formats.formats())
+def test_a_file_that_cannot_be_written_is_named(format: str, tmp_path: Path) -> None:
+    path = tmp_path / "absent" / "file"
+    with pytest.raises(InvalidFile) as caught:
+        formats.write(plain(budget=3) if format == "cpit" else plain(), path, format)
+    assert caught.value.witness == str(path)
+
+
+def test_names_decide_and_near_names_are_offered(tmp_path: Path) -> None:
+    assert formats.format_of("a.node-link.json").name == "node-link"
+    assert formats.format_of("A.JSON").name == "json"
+    with pytest.raises(InvalidInput, match=r"\.upit"):
+        formats.format_of(tmp_path / "a.txt")
+    with pytest.raises(UnknownId, match="dimacs"):
+        formats.get_format("dimacz")
+
+
+@pytest.mark.parametrize("format", [name for name in formats.formats() if name not in ("dimacs", "cpit")])
+def test_a_memory_of_thousands_keeps_its_optimum(format: str, tmp_path: Path) -> None:
+    drawn = generate("provD-3e3", seed=3)
+    instance = SelectionInstance(
+        value=drawn.value,
+        cost=drawn.cost,
+        requires=drawn.requires,
+        executable=np.ones(drawn.requires.n, np.bool_),
+        required=np.zeros(drawn.requires.n, np.bool_),
+        tradeoff=0.3,
+    )
+    again = instance_through(instance, format, tmp_path)
+    assert np.array_equal(select(again).mask, select(instance).mask)
