@@ -35,8 +35,9 @@ def as_instance(
     required: npt.ArrayLike | Iterable[Hashable],
     ids: Iterable[Hashable] | None,
     tradeoff: Number | None,
+    budget: Number | Sequence[Number] | None,
 ) -> SelectionInstance:
-    """The instance that `problem`, or else the arrays, stand for; `tradeoff` goes before the problem's own.
+    """The instance that `problem`, or else the arrays, stand for; `tradeoff` and `budget` go before its own.
 
     Raises
     ------
@@ -44,9 +45,30 @@ def as_instance(
         Malformed (InvalidInstance), or given twice (witness: the problem's type).
     """
     price: Number = 0 if tradeoff is None else tradeoff
-    if problem is None:
-        if value is None:
-            raise InvalidInput("this needs a problem, or value= and the other arrays", witness=None)
+    limit = tuple(budget) if isinstance(budget, (Sequence, np.ndarray)) else budget
+    given = (value, cost, requires, executable, ids)
+    kind = type(problem).__name__
+    if problem is not None and (
+        any(argument is not None for argument in given) or not (isinstance(required, tuple) and not required)
+    ):
+        raise InvalidInput("a problem already holds its arrays: pass either", witness=kind)
+    if isinstance(problem, SelectionInstance):
+        return replace(
+            problem,
+            tradeoff=problem.tradeoff if tradeoff is None else tradeoff,
+            budget=problem.budget if budget is None else limit,
+        )
+    if isinstance(problem, (str, bytes)):
+        raise InvalidInput("a problem is not text; read_instance reads files", witness=problem[:80])
+    if isinstance(problem, Sequence):
+        instance = from_records(problem, price)
+    elif problem is not None and hasattr(problem, "is_directed"):
+        instance = from_graph(problem, price)
+    elif problem is not None:
+        raise InvalidInput(f"cannot select from a {kind}", witness=kind)
+    elif value is None:
+        raise InvalidInput("this needs a problem, or value= and the other arrays", witness=None)
+    else:
         return from_arrays(
             value=value,
             cost=cost,
@@ -55,20 +77,9 @@ def as_instance(
             required=required,
             ids=ids,
             tradeoff=price,
+            budget=limit,
         )
-    given = (value, cost, requires, executable, ids)
-    kind = type(problem).__name__
-    if any(argument is not None for argument in given) or not (isinstance(required, tuple) and not required):
-        raise InvalidInput("a problem already holds its arrays: pass either", witness=kind)
-    if isinstance(problem, SelectionInstance):
-        return problem if tradeoff is None else replace(problem, tradeoff=tradeoff)
-    if isinstance(problem, (str, bytes)):
-        raise InvalidInput("a problem is not text; read_instance reads files", witness=problem[:80])
-    if isinstance(problem, Sequence):
-        return from_records(problem, price)
-    if hasattr(problem, "is_directed"):
-        return from_graph(problem, price)
-    raise InvalidInput(f"cannot select from a {kind}", witness=kind)
+    return instance if limit is None else replace(instance, budget=limit)
 
 
 def from_arrays(
@@ -80,6 +91,7 @@ def from_arrays(
     required: npt.ArrayLike | Iterable[Hashable],
     ids: Iterable[Hashable] | None,
     tradeoff: Number,
+    budget: Number | tuple[Number, ...] | None = None,
 ) -> SelectionInstance:
     """An instance from arrays; see `select` for what each may be."""
     if not isinstance(value, Sized):
@@ -97,6 +109,7 @@ def from_arrays(
         required=_required(required, k, place),
         ids=names,
         tradeoff=tradeoff,
+        budget=budget,
     )
 
 

@@ -263,7 +263,10 @@ def frontier(
         required=required,
         ids=ids,
         tradeoff=None,
+        budget=None,
     )
+    if instance.kinds > 1:
+        raise InvalidInput("several costs have no one price", witness=instance.kinds)
     found = witnesses(instance.requires, instance.executable)
     conflict = np.flatnonzero(instance.required & (found.step >= 0))
     if len(conflict):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,37 @@ def numbers(values: NumbersLike, name: str) -> Numbers:
     if array.dtype in (np.uint64, np.object_):
         return _frozen(_exact_objects(array.tolist(), name))
     raise InvalidInstance(f"{name} must be numbers, not {array.dtype}", witness=0)
+
+
+def is_table(values: object) -> bool:
+    """Whether `values` has rows, several numbers each, rather than single numbers."""
+    if isinstance(values, (list, tuple)):
+        return len(values) > 0 and isinstance(values[0], (list, tuple, np.ndarray))
+    return np.ndim(values) == 2 if isinstance(values, np.ndarray) else False
+
+
+def table(values: NumbersLike, name: str) -> Numbers:
+    """Rows of finite numbers as a fresh read-only array, (k, d), of the types of `numbers`.
+
+    Raises
+    ------
+    InvalidInstance
+        Rows of different lengths (witness: the first length that differs), or an entry is not a finite number
+        (witness: its row).
+    """
+    if isinstance(values, np.ndarray):
+        columns = [numbers(column, name) for column in np.ascontiguousarray(values.T)]
+    else:
+        rows = [list(row) for row in cast("Sequence[Sequence[Number]]", values)]
+        odd = next((row for row in rows if len(row) != len(rows[0])), None)
+        if odd is not None:
+            raise InvalidInstance(f"{name} has rows of {len(rows[0])} and of {len(odd)}", witness=len(odd))
+        columns = [numbers(list(column), name) for column in zip(*rows, strict=True)]
+    if not columns:
+        raise InvalidInstance(f"{name} has rows without numbers", witness=name)
+    if len({column.dtype for column in columns}) > 1:
+        columns = [_exact_objects(column.tolist(), name) for column in columns]
+    return _frozen(cast(Numbers, np.stack(columns, axis=1)))
 
 
 def _frozen(array: Numbers) -> Numbers:

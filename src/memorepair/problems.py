@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from memorepair import proof
+from memorepair.amounts import Amounts, Price
 from memorepair.errors import InvalidInput, InvalidInstance, NoSolution, ProofFailed, UnknownId
 from memorepair.graphs.closure import greatest_closed_subset, least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
@@ -23,10 +23,14 @@ from memorepair.integers import (
     Profits,
     exact_total,
     fraction,
+    is_table,
     numbers,
     profits,
+    table,
     total,
 )
+from memorepair.leaves import Leaf, upper_bound
+from memorepair.proof import Certificate as Certificate
 from memorepair.proof import Question, Ties
 
 Figure = int | float | Fraction
@@ -38,13 +42,15 @@ class SelectionInstance:
     """Candidates to choose from, k of them, with their prerequisites.
 
         max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i
-        in R
+        in R,  sum_i c_i x_i <= beta
 
     Attributes
     ----------
-    value, cost : (k,) int64, float64 or object
-        w_i, finite, of any sign; c_i, finite, at least 0. Ints, floats, Fractions, Decimals; a float stands
-        for the shortest decimal that reads back as it.
+    value : (k,) int64, float64 or object
+        w_i, finite, of any sign. Ints, floats, Fractions, Decimals; a float stands for the shortest decimal
+        that reads back as it.
+    cost : (k,), or (k, d) for d costs side by side
+        c_i, finite, at least 0, numbers as above.
     requires : Digraph
         k nodes; an arc i -> j reads "i requires j" (j in P_i). Cycles are legal: all of a cycle or nothing.
     executable : (k,) bool
@@ -54,7 +60,9 @@ class SelectionInstance:
     ids : tuple, or None
         Names of the candidates, hashable, unique; None names them 0 .. k - 1.
     tradeoff
-        lambda, finite, at least 0: value per unit of cost.
+        lambda, finite, at least 0: value per unit of cost; 0 where there are several costs.
+    budget
+        beta, finite, at least 0: a number, or d of them for d costs; None for no limit.
 
     Raises
     ------
@@ -69,6 +77,7 @@ class SelectionInstance:
     required: Mask
     ids: tuple[Hashable, ...] | None = None
     tradeoff: Number = 0
+    budget: Number | tuple[Number, ...] | None = None
 
     def __post_init__(self) -> None:
         k = self.requires.n
@@ -76,7 +85,8 @@ class SelectionInstance:
             self._check_ids(k)
         for name in ("value", "cost"):
             try:
-                array = numbers(getattr(self, name), name)
+                given = getattr(self, name)
+                array = table(given, name) if name == "cost" and is_table(given) else numbers(given, name)
             except InvalidInstance as error:
                 if isinstance(error.witness, int) and error.witness < k:
                     raise InvalidInstance(
@@ -88,10 +98,10 @@ class SelectionInstance:
                     f"{len(array)} entries of {name} for {k} candidates", witness=array.shape
                 )
             object.__setattr__(self, name, array)
-        negative = np.flatnonzero(self.cost < 0)
+        negative = np.argwhere(self.cost < 0)
         if len(negative):
-            id = self.id_of(int(negative[0]))
-            raise InvalidInstance(f"cost of {id!r} is negative: {self.cost[negative[0]]}", witness=id)
+            id = self.id_of(int(negative[0][0]))
+            raise InvalidInstance(f"cost of {id!r} is negative: {self.cost[*negative[0]]}", witness=id)
         for name in ("executable", "required"):
             mask = np.array(getattr(self, name))
             if mask.shape != (k,) or mask.dtype != np.bool_:
@@ -100,6 +110,19 @@ class SelectionInstance:
             object.__setattr__(self, name, mask)
         if fraction(self.tradeoff) < 0:
             raise InvalidInstance(f"tradeoff {self.tradeoff} is negative", witness=self.tradeoff)
+        if self.cost.ndim == 2 and fraction(self.tradeoff) != 0:
+            raise InvalidInstance("several costs have no one tradeoff", witness=self.tradeoff)
+        if self.budget is not None:
+            self._check_budget()
+
+    def _check_budget(self) -> None:
+        if isinstance(self.budget, tuple) != (self.cost.ndim == 2) or len(self.limits) != self.kinds:
+            raise InvalidInstance(
+                f"{len(self.limits)} budgets for {self.kinds} costs a candidate", witness=self.budget
+            )
+        for limit in self.limits:
+            if fraction(limit) < 0:
+                raise InvalidInstance(f"budget {limit} is negative", witness=limit)
 
     def _check_ids(self, k: int) -> None:
         ids = self.ids or ()
@@ -121,6 +144,18 @@ class SelectionInstance:
     def k(self) -> int:
         """Number of candidates."""
         return self.requires.n
+
+    @property
+    def kinds(self) -> int:
+        """d, the number of costs a candidate has."""
+        return 1 if self.cost.ndim == 1 else self.cost.shape[1]
+
+    @property
+    def limits(self) -> tuple[Number, ...]:
+        """The budgets, one a cost; empty where there is none."""
+        if self.budget is None:
+            return ()
+        return self.budget if isinstance(self.budget, tuple) else (self.budget,)
 
     def id_of(self, position: int) -> Hashable:
         """Name of the candidate at `position`."""
@@ -144,47 +179,6 @@ class SelectionInstance:
     def named(self, positions: Iterable[int]) -> tuple[Hashable, ...]:
         """Names of the candidates at `positions`, in order."""
         return tuple(map(self.id_of, positions))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Certificate:
-    """The dual pi of a closure: what each arc carries from a candidate's profit to what it requires.
-
-    Attributes
-    ----------
-    arcs : (t,) int32
-        Numbers of the arcs of `requires` with pi > 0, ascending.
-    amounts : (t,) int64
-        pi there, > 0, in integer profit units.
-    """
-
-    arcs: Index
-    amounts: Int64
-
-    def __post_init__(self) -> None:
-        for name, array, dtype in (("arcs", self.arcs, np.int32), ("amounts", self.amounts, np.int64)):
-            if array.dtype != dtype or array.shape != (len(self.arcs),):
-                raise InvalidInput(
-                    f"{name} must be {dtype.__name__} of shape (t,)", witness=(str(array.dtype), array.shape)
-                )
-        if len(self.arcs) and (self.arcs[0] < 0 or np.any(np.diff(self.arcs) <= 0)):
-            raise InvalidInput("arcs must ascend from 0 without repetition", witness=int(self.arcs.min()))
-        if len(self.amounts) and self.amounts.min() <= 0:
-            raise InvalidInput("amounts must be positive", witness=int(self.amounts.min()))
-        read_only(self.arcs)
-        read_only(self.amounts)
-
-    @classmethod
-    def of(cls, arcs: npt.NDArray[np.integer], amounts: Int64) -> Certificate:
-        """From arcs in any order, each at most once, and amounts >= 0."""
-        positive = np.flatnonzero(amounts > 0)
-        order = positive[np.argsort(arcs[positive], kind="stable")]
-        return cls(arcs=arcs[order].astype(np.int32), amounts=amounts[order])
-
-    @classmethod
-    def zero(cls) -> Certificate:
-        """pi = 0: it proves that no closure is worth more than all positive profits together."""
-        return cls(arcs=np.zeros(0, np.int32), amounts=np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -226,6 +220,36 @@ class ClosureInstance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KnapsackInstance:
+    """Maximum closure within budgets, in integers: a precedence-constrained knapsack.
+
+    Attributes
+    ----------
+    requires : Digraph
+        k nodes; an arc i -> j reads "i requires j".
+    amounts
+        Value, d costs, d budgets of at least 0 on the nodes.
+    base
+        What is already gained outside, in units of value: gaps are relative to the sum.
+    """
+
+    requires: Digraph
+    amounts: Amounts
+    base: int = 0
+
+    def __post_init__(self) -> None:
+        if self.amounts.value.shape != (self.requires.n,):
+            raise InvalidInstance("amounts and nodes differ in number", witness=self.amounts.value.shape)
+        if min(self.amounts.budget, default=0) < 0:
+            raise InvalidInstance("a budget is negative", witness=self.amounts.budget)
+
+    def at(self, price: Price) -> ClosureInstance:
+        """The closure that is left when each cost has a price instead of a budget."""
+        profit, unit, _ = self.amounts.priced(price)
+        return ClosureInstance(profit=profit, requires=self.requires, scale=Fraction(unit))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Closure:
     """A solver's answer to a ClosureInstance.
 
@@ -263,7 +287,8 @@ class Answer:
     mask : (k,) bool
         x.
     value, cost, objective
-        sum w x, sum c x, and value - tradeoff * cost; floats where the instance holds floats, else exact.
+        sum w x, sum c x, and value - tradeoff * cost; floats where the instance holds floats, else exact. A
+        tuple of costs where there are several.
     bound
         No feasible set is worth more, up to the report's rounding loss.
     gap
@@ -272,7 +297,7 @@ class Answer:
 
     mask: Mask
     value: Figure
-    cost: Figure
+    cost: Figure | tuple[Figure, ...]
     objective: Figure
     bound: Figure
     gap: float
@@ -294,12 +319,18 @@ class Report:
         was exact. Status, bound and gap hold for the integer objective.
     infeasible
         Empty, or ids along which a required candidate (first) requires a non-executable one (last).
+    overrun
+        Empty, or what is required costs together, each cost, where that is more than the budget.
+    slack
+        Of each budget: what a set must leave of it for the bound to hold for it; 0 when arithmetic was exact.
     """
 
     barred_by: Index
     forced: int
     loss: Fraction = Fraction(0)
     infeasible: tuple[Hashable, ...] = ()
+    overrun: tuple[Figure, ...] = ()
+    slack: tuple[Fraction, ...] = ()
 
     @property
     def barred(self) -> int:
@@ -327,7 +358,12 @@ class Selection:
     answer
         The figures; None where the status has none. The properties below read them.
     certificate
-        pi on the arcs of ``instance.requires``; None where there is no answer.
+        pi on the arcs of ``instance.requires``; None where there is no answer, or a budget.
+    leaves
+        With a budget: decisions, price, pi of each part, the proof of the bound; else empty.
+    ilp_bound
+        What an integer programming solver claims as bound, unproved; None where none was asked or it had
+        none.
     """
 
     instance: SelectionInstance
@@ -337,10 +373,13 @@ class Selection:
     report: Report
     answer: Answer | None = None
     certificate: Certificate | None = None
+    leaves: tuple[Leaf, ...] = ()
+    ilp_bound: Figure | None = None
 
     def __post_init__(self) -> None:
         has_answer = self.status in (Status.OPTIMAL, Status.FEASIBLE)
-        if has_answer != (self.answer is not None) or has_answer != (self.certificate is not None):
+        has_proof = (self.certificate is not None) or bool(self.leaves)
+        if has_answer != (self.answer is not None) or has_answer != has_proof:
             raise InvalidInput(f"status {self.status.value} does not go with its answer", witness=self.status)
 
     @classmethod
@@ -362,43 +401,73 @@ class Selection:
             (witness: the arc or node).
         """
         mask, certificate = closure.mask, closure.certificate or Certificate.zero()
-        if mask.shape != (instance.k,) or mask.dtype != np.bool_:
-            raise ProofFailed(f"mask must be boolean of shape ({instance.k},)", witness=mask.shape)
         if len(certificate.arcs) and certificate.arcs[-1] >= instance.requires.m:
             raise ProofFailed(
                 "the certificate names an arc that does not exist", witness=int(certificate.arcs[-1])
             )
         question, priced = _question(instance)
-        proof.check_feasible(question, mask)
-        if (
-            not np.array_equal(barred_by >= 0, question.barred)
-            or instance.executable[barred_by[question.barred]].any()
-        ):
-            raise ProofFailed("the witnesses of what is barred are wrong", witness=int(question.barred.sum()))
+        _check_choice(instance, question, mask, barred_by)
         r = proof.reduced_profits(question, certificate.arcs, certificate.amounts)
         bound, objective = proof.dual_bound(question, r), exact_total(question.profit[mask])
         if bound == objective and ties is not None:
             proof.check_extreme(question, r, certificate.arcs, ties, mask)
-        value, cost = total(instance.value[mask]), total(instance.cost[mask])
-        read_only(mask)
         return cls(
             instance=instance,
             status=Status.OPTIMAL if bound == objective else Status.FEASIBLE,
             solver=solver,
             ties=ties,
             report=Report(barred_by=barred_by, forced=int(question.forced.sum()), loss=priced.loss),
-            answer=Answer(
-                mask=mask,
-                value=figure(instance, value),
-                cost=figure(instance, cost),
-                objective=figure(instance, value - fraction(instance.tradeoff) * cost),
-                bound=figure(instance, bound / priced.scale),
-                gap=0.0
-                if bound == objective
-                else float(Fraction(bound - objective, max(abs(bound), abs(objective)))),
-            ),
+            answer=_answer(instance, mask, bound, objective, priced.scale),
             certificate=certificate,
         )
+
+    @classmethod
+    def bounded(
+        cls,
+        instance: SelectionInstance,
+        mask: Mask,
+        leaves: tuple[Leaf, ...],
+        *,
+        barred_by: Index,
+        solver: str,
+        ilp_bound: Figure | None = None,
+    ) -> Selection:
+        """The selection `mask` within the budget of `instance`, with the bound that `leaves` prove.
+
+        Raises
+        ------
+        ProofFailed
+            Not closed, over budget, something barred in or required left out (witness: the arc or node, the
+            costs); leaves that do not split the problem, or bound less than the answer is worth.
+        """
+        amounts, forced, barred = budgeted_amounts(instance)
+        question = Question(requires=instance.requires, profit=amounts.value, forced=forced, barred=barred)
+        _check_choice(instance, question, mask, barred_by)
+        if not amounts.keeps(mask):
+            raise ProofFailed("the answer costs more than the budget", witness=amounts.spent(mask))
+        bound = upper_bound(instance.requires, amounts, forced, barred, leaves)
+        objective = exact_total(amounts.value[mask])
+        if bound is None or bound < objective:
+            raise ProofFailed("the leaves bound less than the answer is worth", witness=bound)
+        return cls(
+            instance=instance,
+            status=Status.OPTIMAL if bound == objective else Status.FEASIBLE,
+            solver=solver,
+            ties=None,
+            report=Report(
+                barred_by=barred_by, forced=int(forced.sum()), loss=amounts.loss, slack=amounts.slack
+            ),
+            answer=_answer(instance, mask, bound, objective, amounts.value_scale),
+            leaves=leaves,
+            ilp_bound=ilp_bound,
+        )
+
+    @classmethod
+    def overrun(cls, instance: SelectionInstance, *, barred_by: Index, solver: str) -> Selection:
+        """What is required, with what it requires, costs more than the budget."""
+        costs = _costs(instance, least_closed_superset(instance.requires, instance.required))
+        report = Report(barred_by=barred_by, forced=0, overrun=costs)
+        return cls(instance=instance, status=Status.INFEASIBLE, solver=solver, ties=None, report=report)
 
     @classmethod
     def infeasible(
@@ -424,13 +493,15 @@ class Selection:
             The status has none (witness: the path that proves infeasibility, or the status).
         """
         if self.answer is None:
-            path = self.report.infeasible
+            path, costs = self.report.infeasible, self.report.overrun
             because = (
                 f": {path[0]!r} is required but needs {path[-1]!r}, which cannot be executed" if path else ""
             )
+            if costs:
+                because = f": what is required costs {', '.join(map(str, costs))}, more than the budget"
             raise NoSolution(
                 f"there is no selection to read, status {self.status.value}{because}",
-                witness=path or self.status,
+                witness=path or costs or self.status,
             )
         return self.answer
 
@@ -450,8 +521,8 @@ class Selection:
         return self.figures.value
 
     @property
-    def cost(self) -> Figure:
-        """Total cost of what is chosen."""
+    def cost(self) -> Figure | tuple[Figure, ...]:
+        """Total cost of what is chosen, a tuple where there are several costs."""
         return self.figures.cost
 
     @property
@@ -481,7 +552,7 @@ class Selection:
         )
 
     def verify(self) -> bool:
-        """Check the answer against its definition and its certificate, trusting no solver and no reduction.
+        """Check the answer against its definition and its proof, trusting no solver and no reduction.
 
         Returns
         -------
@@ -491,12 +562,13 @@ class Selection:
         Raises
         ------
         ProofFailed
-            Not closed, something barred or required left out, figures that do not add up, a status or gap the
-            certificate does not prove, another optimum than `ties` promises (witness: what is at fault).
+            Not closed, over budget, something barred or required left out, figures that do not add up, a
+            status or gap the proof does not hold up, another optimum than `ties` promises (witness: what is
+            at fault).
 
         Notes
         -----
-        O(k + m): one pass over pi, three searches.
+        O(k + m): one pass over pi, three searches; with a budget so much for each leaf.
         """
         if self.status is Status.NO_SOLUTION:
             return True
@@ -504,18 +576,27 @@ class Selection:
             self._check_infeasible()
             return True
         answer, certificate = self.figures, self.certificate or Certificate.zero()
-        truth = Selection.proved(
-            self.instance,
-            Closure(mask=answer.mask, certificate=certificate),
-            barred_by=self.report.barred_by,
-            solver=self.solver,
-            ties=self.ties,
-        )
+        if self.instance.budget is None:
+            truth = Selection.proved(
+                self.instance,
+                Closure(mask=answer.mask, certificate=certificate),
+                barred_by=self.report.barred_by,
+                solver=self.solver,
+                ties=self.ties,
+            )
+        else:
+            truth = Selection.bounded(
+                self.instance,
+                answer.mask,
+                self.leaves,
+                barred_by=self.report.barred_by,
+                solver=self.solver,
+            )
         for name in ("value", "cost", "objective", "bound", "gap", "status"):
             claimed, found = getattr(self, name), getattr(truth, name)
             if claimed != found:
                 raise ProofFailed(f"{name} is {found}, not {claimed}", witness=claimed)
-        for name in ("loss", "forced"):
+        for name in ("loss", "forced", "slack"):
             claimed, found = getattr(self.report, name), getattr(truth.report, name)
             if claimed != found:
                 raise ProofFailed(f"{name} is {found}, not {claimed}", witness=claimed)
@@ -523,6 +604,11 @@ class Selection:
 
     def _check_infeasible(self) -> None:
         instance, path = self.instance, self.report.infeasible
+        if self.report.overrun and not path:
+            amounts, forced, _ = budgeted_amounts(instance)
+            if amounts.keeps(forced) or self.report.overrun != _costs(instance, forced):
+                raise ProofFailed("what is required keeps the budget", witness=self.report.overrun)
+            return
         try:
             places = [instance.position(id) for id in path]
         except UnknownId as error:
@@ -542,12 +628,62 @@ def check_ties(ties: str) -> None:
         raise InvalidInput(f'ties must be "fewest" or "most", not {ties!r}', witness=ties)
 
 
+def budgeted_amounts(instance: SelectionInstance) -> tuple[Amounts, Mask, Mask]:
+    """Amounts on all candidates, 0 where barred; what is forced; what is barred."""
+    barred = _barred(instance)
+    kept = Amounts.of(instance.value[~barred], instance.cost[~barred], instance.tradeoff, instance.limits)
+    value = np.zeros(instance.k, np.int64)
+    cost = np.zeros((instance.k, instance.kinds), np.int64)
+    value[~barred], cost[~barred] = kept.value, kept.cost
+    forced = least_closed_superset(instance.requires, instance.required)
+    return replace(kept, value=value, cost=cost), forced, barred
+
+
+def _barred(instance: SelectionInstance) -> Mask:
+    if instance.executable.all():
+        return ~instance.executable
+    return ~greatest_closed_subset(instance.requires, instance.executable)
+
+
+def _check_choice(instance: SelectionInstance, question: Question, mask: Mask, barred_by: Index) -> None:
+    if mask.shape != (instance.k,) or mask.dtype != np.bool_:
+        raise ProofFailed(f"mask must be boolean of shape ({instance.k},)", witness=mask.shape)
+    proof.check_feasible(question, mask)
+    if (
+        not np.array_equal(barred_by >= 0, question.barred)
+        or instance.executable[barred_by[question.barred]].any()
+    ):
+        raise ProofFailed("the witnesses of what is barred are wrong", witness=int(question.barred.sum()))
+
+
+def _answer(instance: SelectionInstance, mask: Mask, bound: int, objective: int, scale: Fraction) -> Answer:
+    value = total(instance.value[mask])
+    costs = _costs(instance, mask)
+    priced = fraction(instance.tradeoff)
+    worth = value - priced * total(instance.cost[mask]) if priced else value
+    read_only(mask)
+    return Answer(
+        mask=mask,
+        value=figure(instance, value),
+        cost=costs if instance.cost.ndim == 2 else costs[0],
+        objective=figure(instance, worth),
+        bound=figure(instance, bound / scale),
+        gap=0.0
+        if bound == objective
+        else float(Fraction(bound - objective, max(abs(bound), abs(objective)))),
+    )
+
+
+def _costs(instance: SelectionInstance, mask: Mask) -> tuple[Figure, ...]:
+    costs = instance.cost[mask].reshape(-1, instance.kinds)
+    columns = [cast(Numbers, np.ascontiguousarray(costs[:, kind])) for kind in range(instance.kinds)]
+    return tuple(figure(instance, total(column)) for column in columns)
+
+
 def _question(instance: SelectionInstance) -> tuple[Question, Profits]:
     # Profits are scaled over what is not barred, so that what cannot be chosen costs no digits.
     requires = instance.requires
-    barred = ~instance.executable
-    if barred.any():
-        barred = ~greatest_closed_subset(requires, instance.executable)
+    barred = _barred(instance)
     priced = profits(instance.value[~barred], instance.cost[~barred], instance.tradeoff)
     profit = np.zeros(instance.k, np.int64)
     profit[~barred] = priced.profit

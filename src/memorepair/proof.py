@@ -17,9 +17,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from memorepair.errors import ProofFailed
+from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs.closure import violated_arc
-from memorepair.graphs.digraph import Digraph, Index, Int64, Mask
+from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
 from memorepair.graphs.reach import reach, slice_to
 from memorepair.integers import exact_total
 
@@ -27,6 +27,47 @@ Ties = Literal["fewest", "most"]
 """Which of several optima is the answer: the one contained in all, or the one that contains all."""
 
 Integers = npt.NDArray[np.int64] | npt.NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Certificate:
+    """The dual pi of a closure: what each arc carries from a candidate's profit to what it requires.
+
+    Attributes
+    ----------
+    arcs : (t,) int32
+        Numbers of the arcs of `requires` with pi > 0, ascending.
+    amounts : (t,) int64
+        pi there, > 0, in integer profit units.
+    """
+
+    arcs: Index
+    amounts: Int64
+
+    def __post_init__(self) -> None:
+        for name, array, dtype in (("arcs", self.arcs, np.int32), ("amounts", self.amounts, np.int64)):
+            if array.dtype != dtype or array.shape != (len(self.arcs),):
+                raise InvalidInput(
+                    f"{name} must be {dtype.__name__} of shape (t,)", witness=(str(array.dtype), array.shape)
+                )
+        if len(self.arcs) and (self.arcs[0] < 0 or np.any(np.diff(self.arcs) <= 0)):
+            raise InvalidInput("arcs must ascend from 0 without repetition", witness=int(self.arcs.min()))
+        if len(self.amounts) and self.amounts.min() <= 0:
+            raise InvalidInput("amounts must be positive", witness=int(self.amounts.min()))
+        read_only(self.arcs)
+        read_only(self.amounts)
+
+    @classmethod
+    def of(cls, arcs: npt.NDArray[np.integer], amounts: Int64) -> Certificate:
+        """From arcs in any order, each at most once, and amounts >= 0."""
+        positive = np.flatnonzero(amounts > 0)
+        order = positive[np.argsort(arcs[positive], kind="stable")]
+        return cls(arcs=arcs[order].astype(np.int32), amounts=amounts[order])
+
+    @classmethod
+    def zero(cls) -> Certificate:
+        """pi = 0: it proves that no closure is worth more than all positive profits together."""
+        return cls(arcs=np.zeros(0, np.int32), amounts=np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from memorepair import asking
 from memorepair.asking import Problem, Requires
+from memorepair.budgeting import GAP, NODE_LIMIT, TIME_LIMIT, solve_within
 from memorepair.errors import InvalidInput
 from memorepair.integers import Number, NumbersLike
 from memorepair.problems import (
@@ -43,11 +44,16 @@ def select(
     tradeoff: Number | None = None,
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
+    budget: Number | Sequence[Number] | None = None,
+    gap: float = GAP,
+    time_limit: float | None = TIME_LIMIT,
+    node_limit: int = NODE_LIMIT,
+    ilp: str | None = "highs",
 ) -> Selection:
-    """Choose the candidates whose repair is worth its cost, exactly.
+    """Choose the candidates whose repair is worth its cost: exactly, or within a budget with a proven gap.
 
         max  sum_i (w_i - lambda c_i) x_i    s.t.  x_i <= v_i,  x_i <= x_j where i requires j,  x_i = 1 for i
-        in R
+        in R,  sum_i c_i x_i <= beta where there is a budget
 
     Parameters
     ----------
@@ -57,7 +63,7 @@ def select(
         j reads "i requires j". None: the arrays below instead.
     value : (k,) numbers
         w_i, any sign. A float stands for the shortest decimal that reads back as it.
-    cost : (k,) numbers
+    cost : (k,) numbers, or (k, d) for d costs each
         c_i >= 0, in the unit of your choice; 0 where left out.
     requires
         "i requires j": pairs (i, j) of ids, or of positions where there are no ids; or, by position, an (m,
@@ -74,13 +80,28 @@ def select(
     ties
         Among several optima the one contained in all ("fewest") or containing all ("most").
     solver
-        A name of `memorepair.solvers.solvers()`.
+        A name of `memorepair.solvers.solvers()`; with a budget there is one, the default.
+    budget
+        beta >= 0, the most the chosen may cost together; d of them for d costs. Where left out, the
+        instance's own, else none. With a budget the problem is NP-hard, `ties` has no meaning, and these stop
+        the search:
+    gap
+        A proven (bound - objective) / max(|bound|, |objective|) that is good enough.
+    time_limit
+        Seconds of wall time, looked at between cuts; None for no limit. The answer is the same each time
+        unless it is reached.
+    node_limit
+        Decisions of the branch and bound.
+    ilp
+        A name of `memorepair.solvers.ilp.ilp_solvers()` that looks for better answers, not for proofs; None
+        for none.
 
     Returns
     -------
     Selection
-        Checked before it is returned: closed, nothing barred, status and gap as its certificate proves. A
-        required candidate that is barred gives status INFEASIBLE, not an exception.
+        Checked before it is returned: closed, within budget, nothing barred, status and gap as its
+        certificate or its leaves prove. A required candidate that is barred, or required ones that cost more
+        than the budget, give status INFEASIBLE, not an exception.
 
     Raises
     ------
@@ -93,13 +114,17 @@ def select(
 
     Notes
     -----
-    O(k + m) memory; the default solver took near linear time on every family measured.
+    O(k + m) memory, with a budget so much for each leaf; the default solver took near linear time on every
+    family measured.
 
     Examples
     --------
     >>> selection = select(value=[3, -1, 2], requires=[(0, 1), (2, 1)])
     >>> selection.chosen, selection.objective, selection.status.value
     ((0, 1, 2), 4, 'optimal')
+    >>> within = select(value=[3, 4, 6], cost=[1, 2, 3], budget=4)
+    >>> within.chosen, within.objective, within.gap
+    ((0, 2), 9, 0.0)
     """
     instance = asking.as_instance(
         problem,
@@ -110,8 +135,14 @@ def select(
         required=required,
         ids=ids,
         tradeoff=tradeoff,
+        budget=budget,
     )
-    return solve(instance, ties=ties, solver=solver)
+    if instance.budget is None:
+        return solve(instance, ties=ties, solver=solver)
+    check_ties(ties)
+    if ties != "fewest" or solver != "pseudoflow":
+        raise InvalidInput("with a budget there is one solver and no tie rule", witness=(solver, ties))
+    return solve_within(instance, gap=gap, time_limit=time_limit, node_limit=node_limit, ilp=ilp)
 
 
 def solve(instance: SelectionInstance, *, ties: Ties, solver: str) -> Selection:

@@ -88,6 +88,7 @@ class Barred:
             executable=instance.executable[kept],
             required=instance.required[kept],
             tradeoff=instance.tradeoff,
+            budget=instance.budget,
         )
         return reduced, part
 

@@ -1,0 +1,68 @@
+"""Budgeting: a selection within its budget, with leaves as the proof."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from memorepair.errors import InvalidInput
+from memorepair.problems import Selection, SelectionInstance, figure
+from memorepair.reductions.barred import witnesses
+from memorepair.reductions.knapsack import Knapsack
+from memorepair.solvers.branching import Limits
+from memorepair.solvers.budgeted import solve_budgeted
+from memorepair.solvers.ilp import check_ilp
+
+SOLVER = "budgeted"
+
+GAP = 1e-6
+TIME_LIMIT = 60.0
+NODE_LIMIT = 1_000
+"""Where `select` stops by itself."""
+
+
+def solve_within(
+    instance: SelectionInstance,
+    *,
+    gap: float,
+    time_limit: float | None,
+    node_limit: int,
+    ilp: str | None,
+) -> Selection:
+    """The best selection found within the budget of `instance`, with the bound its leaves prove.
+
+    Raises
+    ------
+    InvalidInput
+        `gap` is not from 0 to below 1, or a limit is negative (witness: it).
+    """
+    if not 0 <= gap < 1:
+        raise InvalidInput(f"gap must be from 0 to below 1, not {gap}", witness=gap)
+    if node_limit < 0 or (time_limit is not None and not time_limit >= 0):
+        raise InvalidInput("limits must be at least 0", witness=(node_limit, time_limit))
+    if ilp is not None:
+        check_ilp(ilp)
+    until = math.inf if time_limit is None else time.monotonic() + time_limit
+    found = witnesses(instance.requires, instance.executable)
+    conflict = np.flatnonzero(instance.required & (found.step >= 0))
+    if len(conflict):
+        path = instance.named(found.path(int(conflict[0])))
+        return Selection.infeasible(instance, path, barred_by=found.nearest, solver=SOLVER, ties=None)
+    knapsack, freed = Knapsack().apply(instance)
+    if knapsack is None:
+        return Selection.overrun(instance, barred_by=found.nearest, solver=SOLVER)
+    answer = solve_budgeted(knapsack, Limits(gap=gap, nodes=node_limit, until=until), ilp)
+    mask, leaves = Knapsack().invert(answer.mask, answer.leaves, freed)
+    claim = answer.ilp_bound
+    return Selection.bounded(
+        instance,
+        mask,
+        leaves,
+        barred_by=found.nearest,
+        solver=SOLVER,
+        ilp_bound=None
+        if claim is None
+        else figure(instance, (claim + knapsack.base) / knapsack.amounts.value_scale),
+    )

@@ -1,0 +1,199 @@
+"""Branch and bound on the price path: decides one node of the critical group at a time."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memorepair.amounts import Price
+from memorepair.graphs.digraph import Mask
+from memorepair.graphs.reach import reach
+from memorepair.integers import exact_total
+from memorepair.leaves import Decision, Leaf
+from memorepair.problems import KnapsackInstance
+from memorepair.solvers.cones import cone_totals
+from memorepair.solvers.pricing import Bound, Fixed, PriceSearch
+from memorepair.solvers.pseudoflow import compiled_kernel
+
+CANDIDATES = 400
+"""Nodes of the critical group that are looked at for a decision."""
+
+PATIENCE = 20
+"""Decisions after which the compiled cut is loaded whatever the size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When to stop: each holds on its own.
+
+    Attributes
+    ----------
+    gap
+        (bound - objective) / max(|bound|, |objective|) that is good enough.
+    nodes
+        Decisions at most.
+    until
+        `time.monotonic` at which to stop.
+    """
+
+    gap: float
+    nodes: int
+    until: float = math.inf
+
+    @property
+    def late(self) -> bool:
+        """Whether time is up."""
+        return time.monotonic() >= self.until
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Open:
+    """A part that is still to be split, the largest bound first, the older first among equals."""
+
+    rank: tuple[int, int]
+    decisions: tuple[Decision, ...] = field(compare=False)
+    bound: Bound = field(compare=False)
+
+
+class Tree:
+    """The search tree over one knapsack.
+
+    Decide a node r of the critical group: x_r = 1 forces its cone, x_r = 0 forbids all that requires it. Each
+    child is the same kind of problem with fewer free nodes and has its own least bound over the prices. The
+    set below the critical price of every part is a candidate for the answer.
+    """
+
+    def __init__(self, instance: KnapsackInstance, mask: Mask) -> None:
+        self.instance = instance
+        self.dependents = instance.requires.reverse()
+        self.mask = mask
+        self.worth = exact_total(instance.amounts.value[mask])
+        self.search = PriceSearch(instance)
+        self.leaves: list[Leaf] = []
+        self.open: list[_Open] = []
+        self.decided = 0
+        self._count = 0
+
+    def offer(self, mask: Mask) -> None:
+        """Keep `mask`, a closure, if it keeps the budgets and is worth more."""
+        worth = exact_total(self.instance.amounts.value[mask])
+        if worth > self.worth and self.instance.amounts.keeps(mask):
+            self.mask, self.worth = mask, worth
+
+    def enough(self, gap: float) -> int:
+        """A part whose bound is at most this needs no further split."""
+        return self.worth + math.floor(gap * abs(self.worth + self.instance.base))
+
+    def plant(self, start: Price, limits: Limits) -> None:
+        """The root, its price searched from `start`."""
+        self._place((), self._bound((), start, self.enough(limits.gap)), limits)
+
+    def settled(self, limits: Limits) -> bool:
+        """Whether the leaves, with the open parts, meet the gap."""
+        return not self.open or -self.open[0].rank[0] <= self.enough(limits.gap)
+
+    def grow(self, limits: Limits) -> None:
+        """Split open parts until the gap is met or a limit reached."""
+        diving: _Open | None = None
+        dive = True
+        while (diving or self.open) and self.decided < limits.nodes and not limits.late:
+            if diving is None and self.settled(limits):
+                return
+            part = diving or heapq.heappop(self.open)
+            diving = None
+            self.decided += 1
+            if self.decided == PATIENCE:
+                compiled_kernel()  # so many cuts are ahead that loading it pays on any size
+            # A plunge to a leaf at nodes 1, 2, 4, 8, ... finds answers that best-first order alone does not
+            # reach.
+            dive = dive or self.decided & (self.decided - 1) == 0
+            kept = self._split(part, limits)
+            if dive and kept:
+                diving = min(kept)
+                self.open.remove(diving)
+                heapq.heapify(self.open)
+            else:
+                dive = False
+        if diving is not None:
+            heapq.heappush(self.open, diving)
+
+    def all_leaves(self) -> tuple[Leaf, ...]:
+        """The leaves of the tree as it stands, open ones included."""
+        return (*self.leaves, *(_leaf(part.decisions, part.bound) for part in sorted(self.open)))
+
+    def _split(self, part: _Open, limits: Limits) -> list[_Open]:
+        fixed = self._fixed(part.decisions)
+        node = self._choose(part, fixed, limits)
+        if node is None:
+            self.leaves.append(_leaf(part.decisions, part.bound))
+            return []
+        kept = []
+        for side in (True, False):
+            decisions = (*part.decisions, (node, side))
+            bound = self._bound(decisions, part.bound.price, self.enough(limits.gap))
+            placed = self._place(decisions, bound, limits)
+            if placed is not None:
+                kept.append(placed)
+        return kept
+
+    def _place(self, decisions: tuple[Decision, ...], bound: Bound, limits: Limits) -> _Open | None:
+        if bound.value is None or bound.value <= self.enough(limits.gap):
+            self.leaves.append(_leaf(decisions, bound))
+            return None
+        self._count += 1
+        part = _Open((-bound.value, self._count), decisions, bound)
+        heapq.heappush(self.open, part)
+        return part
+
+    def _bound(self, decisions: tuple[Decision, ...], start: Price, enough: int) -> Bound:
+        bound = self.search.bound(self._fixed(decisions), start, enough)
+        if bound.value is not None:
+            self.offer(bound.low)
+        return bound
+
+    def _fixed(self, decisions: tuple[Decision, ...]) -> Fixed:
+        root = self.search.root()
+        chosen = np.array([node for node, side in decisions if side], np.int64)
+        forbidden = np.array([node for node, side in decisions if not side], np.int64)
+        return Fixed(
+            inside=reach(self.instance.requires, chosen),
+            outside=root.outside | reach(self.dependents, forbidden),
+        )
+
+    def _choose(self, part: _Open, fixed: Fixed, limits: Limits) -> int | None:
+        """The node of the critical group whose decision is guessed to lower both children's bounds most."""
+        # Guess: what is left of the group after the node's cone is taken, or its dependents removed, stays
+        # one block that is worth the same per cost.
+        amounts = self.instance.amounts
+        group = part.bound.critical
+        nodes = np.flatnonzero(group).astype(np.int32)
+        if len(nodes) == 0:
+            return None
+        if len(nodes) > CANDIDATES:
+            nodes = np.sort(np.random.default_rng(0).choice(nodes, CANDIDATES, replace=False))
+        price = np.array([float(one) for one in part.bound.price])
+        weights = price if price.any() else np.ones(len(price))
+        value, cost = amounts.value.astype(np.float64), amounts.cost.astype(np.float64) @ weights
+        spent = amounts.spent(fixed.inside | part.bound.low)
+        left = float(np.array([b - s for b, s in zip(amounts.budget, spent, strict=True)]) @ weights)
+        total, weight = value[group].sum(), max(cost[group].sum(), 1e-300)
+        room = float((part.bound.value or 0) - self.enough(limits.gap))
+        whole = total / weight * left
+        with np.errstate(divide="ignore", invalid="ignore"):
+            w, c = cone_totals(self.instance.requires, group, nodes, value, cost)
+            rest = np.where(weight > c, (total - w) / (weight - c) * (left - c), 0.0)
+            chosen = np.where(c > left, np.inf, whole - w - rest)
+            w, c = cone_totals(self.dependents, group, nodes, value, cost)
+            rest = np.where(weight > c, (total - w) / (weight - c) * np.minimum(left, weight - c), 0.0)
+            forbidden = whole - rest
+        up, down = np.clip(chosen, 0, room), np.clip(forbidden, 0, room)
+        score = 5 * np.minimum(up, down) + np.maximum(up, down)
+        return int(nodes[np.argmax(score)])
+
+
+def _leaf(decisions: tuple[Decision, ...], bound: Bound) -> Leaf:
+    return Leaf(decisions=decisions, price=bound.price, certificate=bound.certificate)

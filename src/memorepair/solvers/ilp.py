@@ -1,0 +1,110 @@
+"""Integer programming solvers: they propose closures within budgets; what they claim is not proof.
+
+========= ==================================================== =============
+name      what it is                                           extra
+========= ==================================================== =============
+highs     HiGHS through SciPy, the default
+highspy   HiGHS by its own package                             `solvers`
+cp-sat    OR-tools' CP-SAT                                     `solvers`
+cbc       CBC through PuLP                                     `solvers`
+========= ==================================================== =============
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+
+from memorepair.errors import MissingDependency, UnknownId
+from memorepair.graphs.closure import is_closed
+from memorepair.graphs.digraph import Mask
+from memorepair.problems import KnapsackInstance
+
+_SOLVERS = {
+    "highs": ("memorepair.solvers.ilp_highs", "scipy"),
+    "highspy": ("memorepair.solvers.ilp_highspy", "highspy"),
+    "cp-sat": ("memorepair.solvers.ilp_cpsat", "ortools"),
+    "cbc": ("memorepair.solvers.ilp_cbc", "pulp"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """When a solver is to stop.
+
+    Attributes
+    ----------
+    gap
+        Relative gap by its own account.
+    nodes
+        Nodes of its own tree, where it counts them.
+    seconds
+        Wall time; None for no limit.
+    """
+
+    gap: float
+    nodes: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Proposal:
+    """What a solver came back with.
+
+    Attributes
+    ----------
+    mask : (k,) bool, or None
+        A closure within the budgets; None where it had none.
+    bound
+        What it claims that nothing exceeds; None where it claims nothing.
+    """
+
+    mask: Mask | None
+    bound: float | None
+
+
+Propose = Callable[[KnapsackInstance, Effort], Proposal]
+
+
+def ilp_solvers() -> tuple[str, ...]:
+    """Names of all, the default first, whether or not their packages are installed."""
+    return tuple(_SOLVERS)
+
+
+def check_ilp(name: str) -> None:
+    """Raise UnknownId or MissingDependency unless `name` can be used."""
+    if name not in _SOLVERS:
+        near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
+        raise UnknownId(
+            f"no integer programming solver {name!r}; did you mean {' or '.join(near)}?", witness=name
+        )
+    package = _SOLVERS[name][1]
+    if find_spec(package) is None:
+        raise MissingDependency(
+            f"{name!r} needs {package}: pip install 'memorepair[solvers]'", witness=package
+        )
+
+
+def propose(name: str, instance: KnapsackInstance, effort: Effort) -> Proposal:
+    """What solver `name` finds; a set that is no closure or exceeds a budget is not passed on.
+
+    Raises
+    ------
+    UnknownId, MissingDependency
+        As `check_ilp`.
+    """
+    check_ilp(name)
+    if instance.requires.n == 0:
+        return Proposal(mask=None, bound=0.0)
+    function: Propose = import_module(_SOLVERS[name][0]).propose
+    found = function(instance, effort)
+    mask = found.mask
+    # CBC at its time limit hands back points that violate constraints, others values that are half-way.
+    if mask is not None and not (instance.amounts.keeps(mask) and is_closed(instance.requires, mask)):
+        mask = None
+    bound = found.bound if found.bound is not None and math.isfinite(found.bound) else None
+    return Proposal(mask=mask, bound=bound)
