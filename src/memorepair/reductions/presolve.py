@@ -37,21 +37,21 @@ class Elimination:
     ----------
     profit : (k,) int64
         Of each node when it went, or at the end.
-    steps : (5 t,) int32
-        Node, arc from its dependent and that dependent, arc to its prerequisite and that prerequisite; -1 for
-        what it does not have.
+    steps : (3 t,) int32
+        Node, arc from its dependent, arc to its prerequisite; -1 for what it does not have.
+    tails, heads : (m,) int32
+        Ends of the arcs, as they were when their nodes went.
     part
         What is left.
-    m
-        Number of arcs before.
     least
         Profit from which a node gains: 1, or 0 where the largest optimum is asked for.
     """
 
     profit: Int64
     steps: Index
+    tails: Index
+    heads: Index
     part: Part
-    m: int
     least: int
 
 
@@ -90,17 +90,17 @@ class Presolve:
         if k + m < WORTH_FROM:
             return instance, None
         tails, nodes = np.empty(m, np.int32), np.zeros(_FIELDS * k, np.int32)
-        count, eliminate, keep, _ = _compiled()
-        able = count(requires.offsets, requires.heads, tails, nodes)
+        compiled = _compiled()
+        able = compiled.count(requires.offsets, requires.heads, tails, nodes)
         if able < WORTH_SHARE * k:
             return instance, None
         heads, profit = requires.heads.copy(), instance.profit.copy()
-        steps, least = np.empty(_STEP * k, np.int32), 1 if instance.ties == "fewest" else 0
-        gone = eliminate(heads, tails, profit, least, nodes, steps)
+        steps = np.empty(_STEP * k, np.int32)
+        gone = compiled.eliminate(heads, tails, profit, nodes, steps)
         kept = np.empty(k, np.bool_)
         inner_offsets, inner_heads = np.zeros(k - gone + 1, np.int32), np.empty(m, np.int32)
         arcs = np.empty(m, np.int32)
-        size = keep(requires.offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
+        size = compiled.keep(requires.offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
         # What is given back owns its memory and no more of it.
         reduced = replace(
             instance,
@@ -108,28 +108,41 @@ class Presolve:
             requires=Digraph(offsets=inner_offsets, heads=inner_heads[:size].copy()),
         )
         part = Part(nodes=kept, arcs=arcs[:size].copy())
-        return reduced, Elimination(profit=profit, steps=steps[: _STEP * gone], part=part, m=m, least=least)
+        record = Elimination(
+            profit=profit,
+            steps=steps[: _STEP * gone],
+            tails=tails,
+            heads=heads,
+            part=part,
+            least=1 if instance.ties == "fewest" else 0,
+        )
+        return reduced, record
 
     def invert(self, solution: Closure, record: Elimination | None, /) -> Closure:
         """Every step taken back, the last first; O(k + m)."""
         if record is None:
             return solution
         wide = record.part.widened(solution, rest=False)
-        pi = np.zeros(record.m, np.int64)
+        pi = np.zeros(len(record.heads), np.int64)
         if wide.certificate is not None:
             pi[wide.certificate.arcs] = wide.certificate.amounts
-        *_, put_back = _compiled()
-        put_back(record.profit, record.least, record.steps, wide.mask, pi)
+        compiled = _compiled()
+        compiled.put_back(
+            record.profit, record.least, record.steps, record.tails, record.heads, wide.mask, pi
+        )
         if wide.certificate is None:
             return wide
-        arcs = np.flatnonzero(pi)
-        return Closure(mask=wide.mask, certificate=Certificate(arcs=arcs.astype(np.int32), amounts=pi[arcs]))
+        carrying = np.count_nonzero(pi)
+        arcs, amounts = np.empty(carrying + 1, np.int32), np.empty(carrying + 1, np.int64)
+        compiled.gather(pi, arcs, amounts)
+        certificate = Certificate(arcs=arcs[:carrying], amounts=amounts[:carrying])
+        return Closure(mask=wide.mask, certificate=certificate)
 
 
 _OUT, _OUT_ARCS, _IN, _IN_ARCS = range(4)  # a node's degrees, and the exclusive or of its arcs' numbers
 _FIELDS: Final = 4
 _GONE: Final = -1
-_STEP: Final = 5
+_STEP: Final = 3
 
 
 def _count(offsets: Index, heads: Index, tails: Index, nodes: Index) -> int:
@@ -153,7 +166,7 @@ def _count(offsets: Index, heads: Index, tails: Index, nodes: Index) -> int:
     return able
 
 
-def _eliminate(heads: Index, tails: Index, profit: Int64, least: int, nodes: Index, steps: Index) -> int:
+def _eliminate(heads: Index, tails: Index, profit: Int64, nodes: Index, steps: Index) -> int:
     """All steps; how many. `heads`, `profit` and `nodes` become those of what is left."""
     gone = 0
     for start in range(len(profit)):
@@ -164,17 +177,19 @@ def _eliminate(heads: Index, tails: Index, profit: Int64, least: int, nodes: Ind
             if needs == _GONE or needs > 1 or serves > 1:
                 break
             from_arc, u, to_arc, w, following = -1, -1, -1, -1, -1
-            p, gains = profit[i], profit[i] >= least
+            p = profit[i]
             if needs == 1:
                 to_arc = nodes[at + _OUT_ARCS]
                 w = heads[to_arc]
             if serves == 1:
                 from_arc = nodes[at + _IN_ARCS]
                 u = tails[from_arc]
-            if needs == 1 and gains:
-                profit[w] += p
-            elif serves == 1 and not gains:
-                profit[u] += p
+            if needs == 1 and serves == 1:
+                profit[w if p > 0 else u] += p
+            elif needs == 1:
+                profit[w] += max(0, p)
+            elif serves == 1:
+                profit[u] += min(0, p)
             if needs == 1 and serves == 1 and u != w:
                 heads[from_arc] = w
                 nodes[_FIELDS * w + _IN_ARCS] ^= from_arc ^ to_arc
@@ -189,8 +204,7 @@ def _eliminate(heads: Index, tails: Index, profit: Int64, least: int, nodes: Ind
                     following = u
             nodes[at + _OUT] = _GONE
             step = _STEP * gone
-            steps[step], steps[step + 1], steps[step + 2] = i, from_arc, u
-            steps[step + 3], steps[step + 4] = to_arc, w
+            steps[step], steps[step + 1], steps[step + 2] = i, from_arc, to_arc
             gone += 1
             i = following
     return gone
@@ -220,35 +234,59 @@ def _keep(
     return size
 
 
-def _put_back(profit: Int64, least: int, steps: Index, chosen: Mask, pi: Int64) -> None:
+def _put_back(
+    profit: Int64, least: int, steps: Index, tails: Index, heads: Index, chosen: Mask, pi: Int64
+) -> None:
     """`chosen` and `pi` of what is left become those of all."""
     for step in range(len(steps) - _STEP, -1, -_STEP):
-        i, from_arc, u = steps[step], steps[step + 1], steps[step + 2]
-        to_arc, w = steps[step + 3], steps[step + 4]
+        i, from_arc, to_arc = steps[step], steps[step + 1], steps[step + 2]
         p, gains = profit[i], profit[i] >= least
         if from_arc >= 0 and to_arc >= 0:
-            chosen[i] = chosen[w] if gains else chosen[u]
+            chosen[i] = chosen[heads[to_arc] if gains else tails[from_arc]]
             pi[to_arc] = pi[from_arc] + max(0, p)
             pi[from_arc] += max(0, -p)
         elif to_arc >= 0:
-            chosen[i] = gains and chosen[w]
+            chosen[i] = gains & chosen[heads[to_arc]]
             pi[to_arc] = max(0, p)
         elif from_arc >= 0:
-            chosen[i] = gains or chosen[u]
+            chosen[i] = gains | chosen[tails[from_arc]]
             pi[from_arc] = max(0, -p)
         else:
             chosen[i] = gains
 
 
+def _gather(pi: Int64, arcs: Index, amounts: Int64) -> None:
+    """Arcs with pi > 0 and their pi; there is room for one more."""
+    carrying = 0
+    for arc in range(len(pi)):  # no branch: where pi flickers between 0 and more, guessing costs more
+        arcs[carrying] = arc
+        amounts[carrying] = pi[arc]
+        carrying += pi[arc] > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Steps:
+    count: Callable[..., int]
+    eliminate: Callable[..., int]
+    keep: Callable[..., int]
+    put_back: Callable[..., None]
+    gather: Callable[..., None]
+
+
 @cache
-def _compiled() -> tuple[Callable[..., int], Callable[..., int], Callable[..., int], Callable[..., None]]:
-    """Count, eliminate, keep, put back."""
+def _compiled() -> _Steps:
     import numba
 
     logger.info("loading the compiled presolve; the first time on a machine it is compiled, a few seconds")
+    compiler = numba.njit(cache=True, nogil=True)
     try:
-        compiler = numba.njit(cache=True, nogil=True)
-        return compiler(_count), compiler(_eliminate), compiler(_keep), compiler(_put_back)
+        compiler(_count)
     except RuntimeError:  # no place to keep the cache
         compiler = numba.njit(nogil=True)
-        return compiler(_count), compiler(_eliminate), compiler(_keep), compiler(_put_back)
+    return _Steps(
+        count=compiler(_count),
+        eliminate=compiler(_eliminate),
+        keep=compiler(_keep),
+        put_back=compiler(_put_back),
+        gather=compiler(_gather),
+    )
