@@ -11,6 +11,8 @@ MemoRepairError
 ├── Withdrawn (LookupError)              the artifact is behind the barrier
 ├── StaleRead (RuntimeError)             a derivation read something that has changed since
 ├── RepairInProgress (RuntimeError)      another repair holds the store
+├── RepairsFailed (RuntimeError)         several repairs of the case have died or raised; ask for one more
+├── UndoRefused (RuntimeError)           later work stands on the case, or its content is gone
 ├── NoSolution (RuntimeError)            a value was asked of an answer whose status has none
 ├── ProofFailed (RuntimeError)           an answer does not satisfy its definition or its certificate
 ├── StepFailed (RuntimeError)            an operator could not produce a successor
@@ -99,6 +101,14 @@ class StaleRead(MemoRepairError, RuntimeError):
 
 class RepairInProgress(MemoRepairError, RuntimeError):
     """Another repair holds the store."""
+
+
+class RepairsFailed(MemoRepairError, RuntimeError):
+    """Several repairs of a case have died or raised; the witness is their number."""
+
+
+class UndoRefused(MemoRepairError, RuntimeError):
+    """Later work stands on the case, or content it would need is gone; nothing was changed."""
 
 
 class NoSolution(MemoRepairError, RuntimeError):

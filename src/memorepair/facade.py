@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +32,9 @@ from memorepair.memory.artifact import (
     State,
     Type,
 )
-from memorepair.memory.capture import Derivation
+from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.memory.store import WriteReport
+from memorepair.memory.store import PruneReport, Receipt, Recovery, UndoReport, WriteReport
 from memorepair.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.checks.schema import require_schema
@@ -43,6 +44,11 @@ from memorepair.repair.operators.regen import Generator
 from memorepair.repair.operators.registry import Operators
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.pricing import Pricing
+
+RETENTION_DAYS = 30.0
+"""How long what left service is kept unless told otherwise."""
+
+_NANOSECONDS_A_DAY = 86_400 * 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +93,20 @@ class Memory:
     'Lives in Lyon'
     """
 
-    def __init__(self, store: SqliteStore, *, operators: Operators, pricing: Pricing) -> None:
+    def __init__(
+        self,
+        store: SqliteStore,
+        *,
+        operators: Operators,
+        pricing: Pricing,
+        retention_days: float = RETENTION_DAYS,
+        recovered: Recovery | None = None,
+    ) -> None:
         self._store = store
         self._operators = operators
         self._pricing = pricing
+        self._retention_days = retention_days
+        self._recovered = recovered or Recovery()
 
     @classmethod
     def open(
@@ -102,8 +118,12 @@ class Memory:
         operators: Iterable[Operator] = (),
         generator: Generator | None = None,
         pricing: Pricing | None = None,
+        retention_days: float = RETENTION_DAYS,
     ) -> Self:
         """Open the memory in the file `path`, made if it is not there and `create` holds.
+
+        What a repair left behind whose process died is taken back, and its case is open again; an erasure
+        that was cut off is finished. The barrier stands meanwhile. `recovered` tells what was found.
 
         Parameters
         ----------
@@ -115,17 +135,32 @@ class Memory:
             Writes regenerated summaries and prompt skills; the embedded extractive one by default.
         pricing
             Values and costs of candidates; the defaults need no thought.
+        retention_days
+            `prune` never removes what left service less than so many days ago.
 
         Raises
         ------
         StoreError
             The file is damaged, foreign, of a newer schema, or missing; it is left as it was.
         """
+        if not (math.isfinite(retention_days) and retention_days >= 0):
+            raise InvalidInput("a retention is a number of days, not negative", witness=retention_days)
         registry = Operators.default(generator)
         for operator in operators:
             registry.register(operator)
         store = SqliteStore.open(path, create=create, clock=clock)
-        return cls(store, operators=registry, pricing=pricing or Pricing())
+        try:
+            recovered = store.recover()
+        except BaseException:
+            store.close()
+            raise
+        return cls(
+            store,
+            operators=registry,
+            pricing=pricing or Pricing(),
+            retention_days=retention_days,
+            recovered=recovered,
+        )
 
     def close(self) -> None:
         """Write what is buffered, close the file."""
@@ -143,6 +178,11 @@ class Memory:
     def store(self) -> SqliteStore:
         """The store underneath, for engines and adapters."""
         return self._store
+
+    @property
+    def recovered(self) -> Recovery:
+        """What was found and done when this memory was opened."""
+        return self._recovered
 
     @property
     def operators(self) -> Operators:
@@ -167,6 +207,9 @@ class Memory:
         embedding: Embedding | None = None,
         semantic: Sequence[KeyLike] = (),
         recipe: Recipe | None = None,
+        allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
     ) -> Key:
         """Store something that stands on its own; an id that exists gets its next version.
 
@@ -180,7 +223,8 @@ class Memory:
         Withdrawn
             The id is behind the barrier.
         Tombstoned
-            The content was removed by an event and must not be learned again.
+            The content was removed by an event and must not be learned again, unless a person signs for it:
+            `allow_tombstoned` with `actor` and `reason`.
         """
         key = Key(tuple(scope), id or token_hex(8))
         draft = Draft(
@@ -197,7 +241,9 @@ class Memory:
             semantic=tuple(as_key(other) for other in semantic),
             recipe=_checkable(recipe or Recipe()),
         )
-        self._store.write([draft], act="record")
+        self._store.write(
+            [draft], act="record", allow_tombstoned=allow_tombstoned, actor=actor, reason=reason
+        )
         return key
 
     def deriving(
@@ -212,11 +258,16 @@ class Memory:
         arch: Arch | str = Arch.NONE,
         source: Source | str = Source.EXTRACTION,
         relation: Relation | str = Relation.DERIVE,
+        on_stale: OnStale = "raise",
+        allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
     ) -> Derivation:
         """A derivation under way: what it reads becomes an influence arc of what it writes.
 
         Everything written commits together when the ``with`` block ends, and nothing does if the block raises
-        or something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`).
+        or something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`); with `on_stale`
+        ``quarantine`` it is kept instead, behind the barrier, and `Derivation.quarantined` names it.
         `operator`, `operator_version`, `params` say how to make the result again; `recipe` says it in full.
         """
         if recipe is not None and operator is not None:
@@ -231,16 +282,34 @@ class Memory:
             recipe=_checkable(
                 recipe or Recipe(operator=operator, version=operator_version, params=params or {})
             ),
+            on_stale=on_stale,
+            allow_tombstoned=allow_tombstoned,
+            actor=actor,
+            reason=reason,
         )
 
-    def ingest(self, drafts: Sequence[Draft]) -> WriteReport:
+    def ingest(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+    ) -> WriteReport:
         """Store many artifacts at once, in any order; cycles among them are stored and reported.
 
         One transaction: on any error nothing is stored.
         """
         for draft in drafts:
             _checkable(draft.recipe)
-        return self._store.write(drafts, act="import", allow_cycles=True)
+        return self._store.write(
+            drafts,
+            act="import",
+            allow_cycles=True,
+            allow_tombstoned=allow_tombstoned,
+            actor=actor,
+            reason=reason,
+        )
 
     def register(self, operator: Operator) -> None:
         """Add an operator that can make successors."""
@@ -329,14 +398,22 @@ class Memory:
     # events ---------------------------------------------------------------------------------------
 
     def delete(
-        self, keys: KeyLike | Iterable[KeyLike], *, reason: str, actor: str, dry_run: bool = False
+        self,
+        keys: KeyLike | Iterable[KeyLike],
+        *,
+        reason: str,
+        actor: str,
+        erase: bool = False,
+        dry_run: bool = False,
     ) -> Case:
         """Withdraw these artifacts and all derived from them; when this returns, nothing of it is served.
 
-        With `dry_run` the case is counted and described (number 0), nothing is changed.
+        With `erase` the case ends, after `repair`, with the removal of every old version of the whole cascade
+        from the file; only published successors remain. `erase` does it at once. With `dry_run` the case is
+        counted and described (number 0), nothing is changed.
         """
         roots = tuple(as_key(key) for key in ((keys,) if isinstance(keys, Key | str) else keys))
-        return self._declare(EventKind.DELETE, roots, Deletion(), reason, actor, dry_run)
+        return self._declare(EventKind.DELETE, roots, Deletion(), reason, actor, dry_run, erase=erase)
 
     def correct(
         self,
@@ -381,12 +458,14 @@ class Memory:
         reason: str,
         actor: str,
         dry_run: bool,
+        *,
+        erase: bool = False,
     ) -> Case:
         for name, text in (("reason", reason), ("actor", actor)):
             if not text.strip():
                 raise InvalidEvent(f"an event needs a {name}", witness=name)
         event = RepairEvent(kind=kind, roots=roots, delta=delta, reason=reason, actor=actor)
-        return engine.withdraw(self._store, event, operators=self._operators, dry_run=dry_run)
+        return engine.withdraw(self._store, event, operators=self._operators, erase=erase, dry_run=dry_run)
 
     # repair ---------------------------------------------------------------------------------------
 
@@ -417,16 +496,19 @@ class Memory:
         ties: Ties = "fewest",
         solver: str = "pseudoflow",
         wait: float = 0.0,
+        retry: bool = False,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> engine.RepairReport:
         """Select, execute, validate, and publish what is validated; the rest stays withdrawn.
 
-        A case that was closed in part is taken up where it stands.
+        A case that was closed in part is taken up where it stands. A deletion that erases ends with it.
 
         Raises
         ------
         RepairInProgress
             Another repair holds the store and `wait` seconds have passed.
+        RepairsFailed
+            Three repairs of the case have died or raised, in any process; `retry` begins another one.
         """
         return engine.repair(
             self._store,
@@ -437,8 +519,79 @@ class Memory:
             ties=ties,
             solver=solver,
             wait=wait,
+            retry=retry,
             progress=progress,
         )
+
+    # taking back, removing ------------------------------------------------------------------------
+
+    def undo(
+        self, case: CaseLike, *, actor: str, reason: str, wait: float = 0.0, dry_run: bool = False
+    ) -> UndoReport:
+        """Take a case back, whatever has come of it: the state before it, item by item, from before-images.
+
+        What it withdrew is served again in its old version and on its old sources; replacements and
+        successors it brought are archived; what it forbade to learn may be learned again.
+
+        Raises
+        ------
+        UndoRefused
+            It is undone already; another event, an update or a derivation has come after it; or content it
+            needs is gone (witness: the keys). Nothing was changed.
+        RepairInProgress
+            A repair holds the store and `wait` seconds have passed.
+        """
+        return engine.undo(self._store, as_case(case), actor=actor, reason=reason, wait=wait, dry_run=dry_run)
+
+    def erase(self, case: CaseLike, *, actor: str, reason: str, wait: float = 0.0) -> Receipt:
+        """Remove at once all content that a deletion has withdrawn, whether repaired or not.
+
+        Every version of every member goes but what is served; members without a successor are erased for
+        good. Call it again while the receipt says pending: a reader held an older snapshot of the file.
+
+        Raises
+        ------
+        InvalidInput
+            The case is no deletion, or undone.
+        RepairInProgress
+            A repair holds the store and `wait` seconds have passed.
+        """
+        number = as_case(case)
+        with self._store.repairing(number, wait=wait):
+            return self._store.erase(number, actor=actor, reason=reason)
+
+    def receipt(self, case: CaseLike) -> Receipt | None:
+        """What a case has erased: keys, versions and keyed digests, no content; None where nothing."""
+        return self._store.receipt(as_case(case))
+
+    def prune(
+        self,
+        older_than_days: float | None = None,
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> PruneReport:
+        """Remove content that left service long ago and that nothing needs any more.
+
+        That is former versions, and what cases that are over had superseded or archived. Never what is
+        withdrawn or quarantined, what a current version was made from, or what an unfinished case took out.
+
+        Parameters
+        ----------
+        older_than_days
+            Since it left service; the retention of this memory unless given.
+
+        Raises
+        ------
+        InvalidInput
+            Less than the retention.
+        """
+        days = self._retention_days if older_than_days is None else older_than_days
+        if not (math.isfinite(days) and days >= self._retention_days):
+            raise InvalidInput(f"the retention is {self._retention_days:g} days", witness=days)
+        age = round(days * _NANOSECONDS_A_DAY)
+        return self._store.prune(age, actor=actor, reason=reason, dry_run=dry_run)
 
 
 def _checkable(recipe: Recipe) -> Recipe:

@@ -212,7 +212,12 @@ def test_deleted_content_is_not_learned_again_in_its_scope(store: SqliteStore) -
             store.write([Draft(key=B, content=content)])
     other = Key(("user", "43"), "b")
     store.write([Draft(key=other, content="Lives in Paris")])
-    store.write([Draft(key=B, content="Lives in Paris")], allow_tombstoned=True)
+    again = Draft(key=B, content="Lives in Paris")
+    for actor, reason in ((None, None), ("ada", " "), (" ", "mistaken")):
+        with pytest.raises(InvalidInput):
+            store.write([again], allow_tombstoned=True, actor=actor, reason=reason)
+    store.write([again], allow_tombstoned=True, actor="ada", reason="mistaken")
+    assert (store.journal()[0].actor, store.journal()[0].reason) == ("ada", "mistaken")
     assert store.get(B).content == store.get(other).content
 
 

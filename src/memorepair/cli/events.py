@@ -35,12 +35,15 @@ def delete(
     db: Db,
     actor: Actor,
     reason: Reason,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="The repair, or erase, then removes the content for good.")
+    ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
     """Withdraw artifacts and all that was derived from them."""
     with opened(db) as memory:
-        _show(memory.delete(keys, reason=reason, actor=actor, dry_run=dry_run), as_json)
+        _show(memory.delete(keys, reason=reason, actor=actor, erase=erase, dry_run=dry_run), as_json)
     return CLEAN
 
 

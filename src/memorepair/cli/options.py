@@ -20,6 +20,7 @@ ScopeText = Annotated[
     str, typer.Option("--scope", help="A scope, written like user/42; empty for the root scope.")
 ]
 MaybeScope = Annotated[str | None, typer.Option("--scope", help="Only this scope, written like user/42.")]
+Wait = Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")]
 CaseNumber = Annotated[int, typer.Argument(metavar="CASE", help="Number of the case.")]
 Tradeoff = Annotated[float | None, typer.Option(help="Price: value per unit of cost.")]
 Ties = Annotated[str, typer.Option(help="Of several optima the smallest (fewest) or the largest (most).")]

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
-from memorepair.cli.options import AsJson, CaseNumber, Db, DryRun, Solver, Ties, Tradeoff, opened
+from memorepair.cli.options import AsJson, CaseNumber, Db, DryRun, Solver, Ties, Tradeoff, Wait, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
 from memorepair.memory.artifact import Json
@@ -46,7 +46,8 @@ def repair(
     tradeoff: Tradeoff = None,
     ties: Ties = "fewest",
     solver: Solver = "pseudoflow",
-    wait: Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")] = 0.0,
+    wait: Wait = 0.0,
+    retry: Annotated[bool, typer.Option("--retry", help="Even after three repairs that failed.")] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -55,7 +56,13 @@ def repair(
         return plan(case, db, tradeoff, ties, solver, as_json)
     with opened(db) as memory, progress(quiet=as_json) as step:
         report = memory.repair(
-            case, tradeoff=tradeoff, ties=cast(TieRule, ties), solver=solver, wait=wait, progress=step
+            case,
+            tradeoff=tradeoff,
+            ties=cast(TieRule, ties),
+            solver=solver,
+            wait=wait,
+            retry=retry,
+            progress=step,
         )
     if as_json:
         emit(report.to_json())
@@ -121,6 +128,8 @@ def _show_report(report: RepairReport) -> None:
             ),
         }
     )
+    if report.receipt is not None:
+        say(f"erased {len(report.receipt.versions)} versions: {report.receipt.status}")
     if report.still_withdrawn:
         lines = [(member.key, member.fate, member.why) for member in report.still_withdrawn]
         rows("left withdrawn", ("key", "fate", "why"), lines, wide="why")

@@ -26,6 +26,9 @@ graph        what the live arcs say
 index        the full-text index of current versions
 cases        declared events, from the withdrawal to the close
 publication  staged successors, and the transaction that serves them
+undo         a case taken back from the journal's before-images
+erasure      content removed for good, with a receipt
+retention    before-images that nothing needs any more go after their time
 repairlock   one repair at a time
 usage        how often artifacts are got
 costs        what operators have cost so far

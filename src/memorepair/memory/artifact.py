@@ -256,13 +256,27 @@ class CaseStatus(StrEnum):
     UNDONE = "undone"
 
 
+class Erasure(StrEnum):
+    """How far the erasure of a case has come.
+
+    Asked: the case ends with it. Pending: the rows are gone, but bytes may remain in the files while a reader
+    holds an older snapshot. Done: nothing is left.
+    """
+
+    ASKED = "asked"
+    PENDING = "pending"
+    DONE = "done"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A declared event whose withdrawal is committed.
 
     `event` is the event's kind (delete, correct, migrate), `withdrawn` how many artifacts it took out of
     service, `delta` what the event brings, as the repair room wrote it (JSON, no content), `scale` the value
-    and the cost that count as 1 in all its plans, None until its first repair.
+    and the cost that count as 1 in all its plans, None until its first repair. `attempts` counts the repairs
+    begun since the last one that came to its end, in any process; `erasure` is None where nobody asked for
+    one.
     """
 
     id: int
@@ -275,3 +289,5 @@ class Case:
     reason: str | None
     delta: Mapping[str, Json] = field(default_factory=_nothing)
     scale: tuple[float, float] | None = None
+    attempts: int = 0
+    erasure: Erasure | None = None

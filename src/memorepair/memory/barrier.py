@@ -83,8 +83,8 @@ class Barrier:
         run("DELETE FROM cascaded")
         run(_CASCADE, (json.dumps(seeds),))
         run(
-            """INSERT INTO journal_row(seq, vid, before, after)
-            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?)
+            """INSERT INTO journal_row(seq, vid, before, after, owner)
+            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?), b.cause
             FROM cascaded JOIN artifact a ON a.aid = x
             LEFT JOIN barrier b ON b.vid = a.cur
             WHERE b.vid IS NULL OR b.state = ? OR a.aid IN (SELECT value FROM json_each(?))""",
@@ -123,7 +123,7 @@ class Barrier:
             "UPDATE barrier SET state = ?, cause = ? WHERE vid = ?", ((state, case, vid) for vid in vids)
         )
 
-    def bar(self, vid: int, state: State, case: int) -> None:
+    def bar(self, vid: int, state: State, case: int | None) -> None:
         """Bar a version that never was served."""
         self._db.run("INSERT INTO barrier(vid, state, cause) VALUES(?,?,?)", (vid, state, case))
 

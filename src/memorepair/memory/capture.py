@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self, TypeAlias
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
@@ -24,12 +24,16 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.store import Store
 
+OnStale: TypeAlias = Literal["raise", "quarantine"]
+"""What becomes of a derivation that read something withdrawn or changed since."""
+
 
 class Derivation:
     """A derivation under way, as a context: everything read so far is a source of what is written.
 
     All writes commit together when the block ends, in one `Store.write`, which refuses them if something read
-    has changed or been withdrawn since. Nothing is written if the block raises. A derivation is used once.
+    has changed or been withdrawn since, or keeps them all in quarantine. Nothing is written if the block
+    raises. A derivation is used once.
 
     Parameters
     ----------
@@ -39,6 +43,10 @@ class Derivation:
         Of what is written, unless a write says otherwise.
     relation
         Of the arcs, unless a read says otherwise.
+    on_stale
+        ``raise`` or ``quarantine``.
+    allow_tombstoned, actor, reason
+        Of the write.
     """
 
     def __init__(
@@ -51,7 +59,13 @@ class Derivation:
         arch: Arch = Arch.NONE,
         source: Source = Source.EXTRACTION,
         relation: Relation = Relation.DERIVE,
+        on_stale: OnStale = "raise",
+        allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
     ) -> None:
+        if on_stale not in ("raise", "quarantine"):
+            raise InvalidInput("on_stale is raise or quarantine", witness=on_stale)
         self._store = store
         self._kind = kind
         self._recipe = recipe or Recipe()
@@ -59,6 +73,11 @@ class Derivation:
         self._arch = arch
         self._source = source
         self._relation = relation
+        self._on_stale = on_stale
+        self._allow_tombstoned = allow_tombstoned
+        self._actor = actor
+        self._reason = reason
+        self._quarantined: tuple[Key, ...] = ()
         self._reads: dict[Read, None] = {}
         self._drafts: dict[Key, Draft] = {}
         self._state = "new"
@@ -74,7 +93,20 @@ class Derivation:
     ) -> None:
         self._state = "ended"
         if kind is None and self._drafts:
-            self._store.write(list(self._drafts.values()), act="derive")
+            report = self._store.write(
+                list(self._drafts.values()),
+                act="derive",
+                allow_tombstoned=self._allow_tombstoned,
+                actor=self._actor,
+                reason=self._reason,
+                quarantine=self._on_stale == "quarantine",
+            )
+            self._quarantined = report.quarantined
+
+    @property
+    def quarantined(self) -> tuple[Key, ...]:
+        """After the block: what was kept behind the barrier because something read had left service."""
+        return self._quarantined
 
     def read(self, key: Key | str, relation: Relation | None = None, group: int = 0) -> Artifact:
         """The served version of `key` (or its written form), recorded as a source of every later write.

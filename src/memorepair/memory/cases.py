@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memorepair.errors import InvalidEvent, UnknownId, Withdrawn
-from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
+from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import Prepared, delta_of, key_of, to_json
 from memorepair.memory.connection import Connection
@@ -17,7 +17,8 @@ from memorepair.memory.writer import Writer
 DELETE = "delete"
 """The event that removes its roots; what it removed must not be learned again."""
 
-_CASES = "SELECT cause, tau, status, at, n, actor, reason, delta, unit_value, unit_cost FROM cases"
+_CASES = """SELECT cause, tau, status, at, n, actor, reason, delta, unit_value, unit_cost, attempts, erasure
+    FROM cases"""
 
 
 class Cases:
@@ -49,12 +50,18 @@ class Cases:
         replacements: Sequence[Prepared],
         successors: Mapping[Key, Key],
         delta: Mapping[str, Json],
+        erase: bool,
     ) -> int:
         """Withdraw the cascade of the roots, then serve what replaces them."""
         self._check(roots, replacements, successors)
+        if erase and event != DELETE:
+            raise InvalidEvent(f"a {event} event erases nothing", witness=event)
         places = find(self._db, roots)
         there = [known(places, root) for root in roots]
-        case = self._insert(event, actor, reason, to_json(delta, "the delta", roots[0]))
+        for root, one in zip(roots, there, strict=True):
+            if one.state is State.ERASED:
+                raise Withdrawn(root, one.cause, "erased")
+        case = self._insert(event, actor, reason, to_json(delta, "the delta", roots[0]), erase)
         self._db.many(
             "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
             ((case, position, one.aid, one.vid) for position, one in enumerate(there)),
@@ -96,20 +103,23 @@ class Cases:
             if root not in named:
                 raise InvalidEvent(f"{root} is superseded but is no root of the event", witness=root)
 
-    def _insert(self, event: str, actor: str | None, reason: str | None, delta: str) -> int:
+    def _insert(self, event: str, actor: str | None, reason: str | None, delta: str, erase: bool) -> int:
+        erasure = Erasure.ASKED.value if erase else None
         self._db.run(
-            "INSERT INTO cases(tau, status, at, n, actor, reason, delta) VALUES(?,?,?,0,?,?,?)",
-            (event, CaseStatus.OPEN.value, self._clock(), actor, reason, delta),
+            """INSERT INTO cases(tau, status, at, horizon, n, actor, reason, delta, erasure)
+            SELECT ?, ?, ?, max(vid), 0, ?, ?, ?, ? FROM version""",
+            (event, CaseStatus.OPEN.value, self._clock(), actor, reason, delta, erasure),
         )
         return self._db.number("SELECT last_insert_rowid()")
 
     def _bury(self, case: int) -> None:
-        # Engine read: the roots' own content, turned into digests at once.
+        # Engine read: every version that the roots have had in service, turned into digests at once.
         texts = self._db.rows(
             """SELECT s.name, c.text FROM case_root r
-            JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid
-            JOIN content c ON c.vid = r.vid WHERE r.cause = ?""",
-            (case,),
+            JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid JOIN version v ON v.aid = a.aid
+            JOIN content c ON c.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
+            WHERE r.cause = ? AND b.state IS NOT ?""",
+            (case, State.QUARANTINED),
         )
         self._db.many(
             "INSERT OR IGNORE INTO tombstone(digest, cause) VALUES(?,?)",
@@ -145,6 +155,20 @@ class Cases:
             (State.WITHDRAWN, case),
         )
         self.set_status(case, CaseStatus.CLOSED_PARTIAL if withdrawn else CaseStatus.CLOSED)
+        self._db.run("UPDATE cases SET attempts = 0 WHERE cause = ?", (case,))
+
+    def begin(self, case: int, digest: str, *, again: bool) -> None:
+        """Journal what a repair is about to do, and count it."""
+        with self._journal.entry("repair", case=case, reason=digest):
+            pass
+        self.set_status(case, CaseStatus.RUNNING)
+        self._db.run("UPDATE cases SET attempts = attempts + ? WHERE cause = ?", (not again, case))
+
+    def reopen(self, case: int) -> None:
+        """Take a case back from a repair that died."""
+        with self._journal.entry("recover", case=case):
+            pass
+        self.set_status(case, CaseStatus.OPEN)
 
     def set_status(self, case: int, status: CaseStatus) -> None:
         """Record the status."""
@@ -185,6 +209,8 @@ class Cases:
         delta: str,
         unit_value: float | None,
         unit_cost: float | None,
+        attempts: int,
+        erasure: str | None,
     ) -> Case:
         roots = self._db.rows(
             """SELECT s.name, a.id FROM case_root r JOIN artifact a ON a.aid = r.aid
@@ -202,4 +228,6 @@ class Cases:
             reason=reason,
             delta=delta_of(delta),
             scale=None if unit_value is None or unit_cost is None else (unit_value, unit_cost),
+            attempts=attempts,
+            erasure=None if erasure is None else Erasure(erasure),
         )

@@ -12,9 +12,13 @@ from memorepair.memory.journal import Journal
 from memorepair.memory.secret import Secret
 
 # The barrier is the journal's sum: each version's last row says whether a barrier stands and in which state.
-# Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either.
-_BARRIER = """WITH last AS (SELECT vid, before, after, max(seq) FROM journal_row GROUP BY vid)
-    SELECT v.vid, b.state, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1), NULL, l.after) AS due
+# Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either, nor
+# has what an undo brings back from the archive (4) to what an ordinary update made of it.
+_BARRIER = """WITH last AS (
+        SELECT vid, before, after, max(seq) AS seq FROM journal_row WHERE before IS NOT after GROUP BY vid)
+    SELECT v.vid, b.state, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1)
+        OR (l.after = ?2 AND l.before = ?3 AND (SELECT act FROM journal j WHERE j.seq = l.seq) = 'undo'),
+        NULL, l.after) AS due
     FROM version v LEFT JOIN last l ON l.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
     WHERE l.vid IS NULL OR b.state IS NOT due
     UNION ALL SELECT b.vid, b.state, NULL FROM barrier b
@@ -55,7 +59,7 @@ def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
     ]
     faults += journal.verify()
     faults += _content(db, secret)
-    for vid, state, due in db.rows(_BARRIER, (State.ACTIVE, State.SUPERSEDED)):
+    for vid, state, due in db.rows(_BARRIER, (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED)):
         stands = "no barrier" if state is None else State(state).name.lower()
         wanted = "none" if due is None else State(due).name.lower()
         faults.append(
@@ -71,8 +75,9 @@ def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
     last = 0
     while rows := db.rows(_CONTENT, (last, _BATCH)):
         for vid, text, digest, state in rows:
-            if text is None and state != State.ERASED:
-                yield Fault(code="content", message="a version's content is missing", witness=vid)
+            if (text is None) is not (state == State.ERASED):
+                what = "missing" if text is None else "still there although it was erased"
+                yield Fault(code="content", message=f"a version's content is {what}", witness=vid)
             elif text is not None and secret.digest(text) != digest:
                 yield Fault(
                     code="content", message="a version's content is not what was written", witness=vid

@@ -170,6 +170,20 @@ class Connection:
         with self._stating():
             self._db.executemany(sql, rows)
 
+    def checkpoint(self, *, wait: float) -> bool:
+        """Write everything into the file and empty the log; False while a reader holds an older snapshot."""
+        with self._stating():
+            self._db.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")
+            try:
+                (busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                self._db.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+        return not busy
+
+    def changes(self) -> int:
+        """Rows changed since the connection was opened, those of the index included."""
+        return self._db.total_changes
+
     # transactions ----------------------------------------------------------------------------------
 
     def _in_transaction(self) -> bool:

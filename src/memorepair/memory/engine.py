@@ -184,8 +184,8 @@ def inspect(
     return artifact_of(tuple(columns), State(state))
 
 
-def require_named(actor: str, reason: str) -> None:
-    """Refuse an inspection by nobody, or for no reason."""
+def require_named(actor: str | None, reason: str | None) -> None:
+    """Refuse what only a person may do when nobody signs for it, or for no reason."""
     for name, text in (("actor", actor), ("reason", reason)):
         if not isinstance(text, str) or not text.strip():
-            raise InvalidInput(f"an inspection needs {'an' if name == 'actor' else 'a'} {name}", witness=name)
+            raise InvalidInput(f"this needs {'an' if name == 'actor' else 'a'} {name}", witness=name)

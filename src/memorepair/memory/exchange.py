@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memorepair.graphs.terms import Arch, Kind, Relation
-from memorepair.memory.artifact import Key, Read, State
+from memorepair.memory.artifact import Case, Erasure, Key, Read, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +20,15 @@ class WriteReport:
         How many versions, how many influence arcs.
     cycles
         One cycle per strong component that the write closed, where the caller allowed cycles.
+    quarantined
+        Those of the keys whose draft is kept behind the barrier: something it read had left service.
     """
 
     keys: tuple[Key, ...]
     artifacts: int
     arcs: int
     cycles: tuple[tuple[Key, ...], ...]
+    quarantined: tuple[Key, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,78 @@ class Entry:
     actor: str | None
     reason: str | None
     rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoReport:
+    """What an undo did, or would do.
+
+    Attributes
+    ----------
+    case
+        As it is afterwards.
+    restored
+        In service again in the version that the case had withdrawn or superseded.
+    retired
+        Out of service: the replacements and successors that the case had brought, by key and version.
+    kept
+        Released by the case: served before and after, on their own arcs again.
+    still_withdrawn
+        Out of service because an earlier case had withdrawn them.
+    """
+
+    case: Case
+    restored: tuple[Key, ...]
+    retired: tuple[tuple[Key, int], ...]
+    kept: tuple[Key, ...]
+    still_withdrawn: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedVersion:
+    """A version whose content is gone; `digest` is its keyed digest (hex)."""
+
+    key: Key
+    version: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """Proof of an erasure, without what was erased.
+
+    `entry` and `seal` (hex) are the sealed journal entry that names the same versions and digests.
+    """
+
+    case: int
+    status: Erasure
+    erased_at: int
+    actor: str | None
+    reason: str | None
+    versions: tuple[ErasedVersion, ...]
+    entry: int
+    seal: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneReport:
+    """What a prune removed, or would remove: versions by key and number, and their characters."""
+
+    versions: tuple[tuple[Key, int], ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """What the opening of a store found left by dead processes, and did.
+
+    `reopened` are cases whose repair had died, `discarded` how many staged versions were taken back,
+    `erased` the cases whose erasure was finished.
+    """
+
+    reopened: tuple[int, ...] = ()
+    discarded: int = 0
+    erased: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

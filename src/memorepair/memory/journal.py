@@ -18,9 +18,9 @@ from memorepair.memory.connection import Connection, Row, Value
 from memorepair.memory.exchange import Entry, Fault
 from memorepair.memory.secret import Secret
 
-_ROW = struct.Struct("<qbb")
-_ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), v.digest
-    FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
+_ROW = struct.Struct("<qbbq")
+_ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), coalesce(r.owner, 0),
+    v.digest FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
 
 
 class Journal:
@@ -49,9 +49,13 @@ class Journal:
         self._db.run("UPDATE journal SET n=?, seal=? WHERE seq=?", (len(rows), seal, seq))
 
     def add(self, seq: int, rows: Iterable[tuple[int, int | None, int | None]]) -> None:
-        """Rows (vid, state before, state after); None where there is no such version."""
+        """Rows (vid, state before, state after); None where there is no such version.
+
+        The barrier as it stands says whose it is: rows come before what they announce.
+        """
         self._db.many(
-            "INSERT INTO journal_row(seq, vid, before, after) VALUES(?,?,?,?)",
+            """INSERT INTO journal_row(seq, vid, before, after, owner)
+            VALUES(?1,?2,?3,?4,(SELECT cause FROM barrier WHERE vid = ?2))""",
             ((seq, vid, before, after) for vid, before, after in rows),
         )
 
@@ -89,6 +93,6 @@ class Journal:
     def _seal(self, previous: bytes, header: Sequence[Value], rows: Iterable[Row]) -> bytes:
         seal = self._secret.sealing(previous)
         seal.update(json.dumps(header).encode())
-        for vid, before, after, digest in rows:
-            seal.update(_ROW.pack(vid, before, after) + digest)
+        for vid, before, after, owner, digest in rows:
+            seal.update(_ROW.pack(vid, before, after, owner) + digest)
         return seal.digest()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from memorepair.errors import InvalidInput, StaleRead, UnknownId
 from memorepair.memory import index
-from memorepair.memory.artifact import Key, Read, State
+from memorepair.memory.artifact import CaseStatus, Key, Read, State
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import DELETE
 from memorepair.memory.codec import Prepared
@@ -109,6 +109,11 @@ class Publication:
             index.remove(self._db, (old.vid for old in former))
             retire_arcs(self._db, ((old.aid, old.vid) for old in former))
             # A release keeps its version: its arcs are re-pointed, and no former version keeps the old ones.
+            self._db.many(
+                """INSERT INTO arc_image(seq, dst_vid, src_vid, rel, grp, pos)
+                SELECT ?, ?, src_vid, rel, grp, pos FROM arc WHERE dst = ?""",
+                ((seq, old.vid, old.aid) for old in released),
+            )
             self._db.many("DELETE FROM arc WHERE dst = ?", ((old.aid,) for old in released))
             add_arcs(self._db, arcs)
             self._db.many(
@@ -124,6 +129,8 @@ class Publication:
 
     def _require_members(self, case: int, places: dict[Key, Place]) -> None:
         """Every artifact must still be withdrawn as a member of the case, and not the root of a deletion."""
+        if self._db.row("SELECT 1 FROM cases WHERE cause = ? AND status = ?", (case, CaseStatus.UNDONE)):
+            raise InvalidInput(f"case {case} has been undone", witness=case)
         for key, there in places.items():
             if there.state is not State.WITHDRAWN:
                 raise StaleRead(f"{key} is {there.state.name.lower()}, not withdrawn any more", witness=key)

@@ -23,7 +23,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             no INTEGER NOT NULL, born INTEGER NOT NULL, kind INTEGER NOT NULL, arch INTEGER NOT NULL,
             size INTEGER NOT NULL, digest BLOB NOT NULL, UNIQUE(aid, no))""",
         """CREATE TABLE barrier(
-            vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL, cause INTEGER NOT NULL)""",
+            vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL, cause INTEGER)""",
         "CREATE INDEX barrier_cause ON barrier(cause, state)",
         # Staged successors that are neither published nor rejected.
         "CREATE TABLE staged(vid INTEGER PRIMARY KEY REFERENCES version, cause INTEGER NOT NULL)",
@@ -39,6 +39,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             dst_vid INTEGER NOT NULL, src_vid INTEGER NOT NULL, rel INTEGER NOT NULL, grp INTEGER NOT NULL,
             pos INTEGER NOT NULL, PRIMARY KEY(dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
         "CREATE INDEX arc_old_out ON arc_old(src_vid)",
+        # Before-images of the arcs that a release (journal entry seq) has re-pointed.
+        """CREATE TABLE arc_image(
+            seq INTEGER NOT NULL, dst_vid INTEGER NOT NULL, src_vid INTEGER NOT NULL, rel INTEGER NOT NULL,
+            grp INTEGER NOT NULL, pos INTEGER NOT NULL,
+            PRIMARY KEY(seq, dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
         """CREATE TABLE semantic(
             dst_vid INTEGER NOT NULL, src INTEGER NOT NULL, PRIMARY KEY(dst_vid, src)) WITHOUT ROWID""",
         # s: the scope as one trigram. meta: JSON of what describes the content, NULL where all is default.
@@ -55,10 +60,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             JOIN version v ON v.vid = c.vid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid""",
         """CREATE VIRTUAL TABLE fts USING fts5(s, text, content='indexed', content_rowid='vid',
             tokenize='trigram')""",
+        # horizon: the newest version when the case was opened.
         """CREATE TABLE cases(
             cause INTEGER PRIMARY KEY AUTOINCREMENT, tau TEXT NOT NULL, status TEXT NOT NULL,
-            at INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT, delta TEXT NOT NULL,
-            unit_value REAL, unit_cost REAL)""",
+            at INTEGER NOT NULL, horizon INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT,
+            delta TEXT NOT NULL, unit_value REAL, unit_cost REAL, attempts INTEGER NOT NULL DEFAULT 0,
+            erasure TEXT)""",
         """CREATE TABLE case_root(
             cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
             PRIMARY KEY(cause, pos)) WITHOUT ROWID""",
@@ -66,13 +73,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             seq INTEGER PRIMARY KEY, cause INTEGER, act TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT,
             reason TEXT, n INTEGER NOT NULL, seal BLOB NOT NULL)""",
         "CREATE INDEX journal_cause ON journal(cause) WHERE cause IS NOT NULL",
+        # owner: the case whose barrier stood before, NULL where none stood.
         """CREATE TABLE journal_row(
-            seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER,
+            seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER, owner INTEGER,
             PRIMARY KEY(seq, vid)) WITHOUT ROWID""",
         """CREATE TABLE verdict(
             seq INTEGER NOT NULL, vid INTEGER NOT NULL, name TEXT NOT NULL, word TEXT NOT NULL,
             PRIMARY KEY(vid, seq, name)) WITHOUT ROWID""",
-        "CREATE TABLE tombstone(digest BLOB PRIMARY KEY, cause INTEGER NOT NULL) WITHOUT ROWID",
+        """CREATE TABLE tombstone(
+            digest BLOB NOT NULL, cause INTEGER NOT NULL, PRIMARY KEY(digest, cause)) WITHOUT ROWID""",
         "CREATE TABLE usage(aid INTEGER PRIMARY KEY, reads INTEGER NOT NULL, last INTEGER NOT NULL)",
         """CREATE TABLE operator_cost(
             operator TEXT PRIMARY KEY, runs INTEGER NOT NULL, size REAL NOT NULL, cost REAL NOT NULL,

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from memorepair.errors import CorruptStore, StoreError
+from memorepair.errors import CorruptStore, RepairInProgress, StoreError
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, snapshot
 from memorepair.memory.artifact import (
@@ -18,6 +18,7 @@ from memorepair.memory.artifact import (
     Case,
     CaseStatus,
     Draft,
+    Erasure,
     Hit,
     Json,
     Key,
@@ -31,25 +32,35 @@ from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
 from memorepair.memory.codec import prepare
 from memorepair.memory.connection import Connection, examine
+from memorepair.memory.erasure import Eraser
 from memorepair.memory.exchange import (
     Entry,
     Fault,
     Member,
     OperatorCost,
+    PruneReport,
+    Receipt,
+    Recovery,
     Release,
     Successor,
     SupportArc,
+    UndoReport,
     WriteReport,
 )
 from memorepair.memory.journal import Journal
 from memorepair.memory.migration import migrate
 from memorepair.memory.publication import Publication
 from memorepair.memory.repairlock import repair_lock
+from memorepair.memory.retention import Retention
 from memorepair.memory.secret import Secret
 from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
+from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
 from memorepair.memory.writer import Writer
+
+PURGE_SECONDS = 2.0
+"""How long an erasure waits for readers with older snapshots before it is pending."""
 
 
 class SqliteStore:
@@ -62,6 +73,7 @@ class SqliteStore:
     def __init__(self, db: Connection, secret: Secret, clock: Callable[[], int]) -> None:
         self._db = db
         self._secret = secret
+        self._clock = clock
         self._usage = Usage(db, clock)
         self._journal = Journal(db, secret, clock)
         barrier = Barrier(db)
@@ -69,6 +81,9 @@ class SqliteStore:
         self._writer = writer
         self._cases = Cases(db, self._journal, barrier, writer, secret, clock)
         self._publication = Publication(db, self._journal, barrier, writer)
+        self._undo = Undo(db, self._journal, self._cases)
+        self._eraser = Eraser(db, self._journal, secret, self._cases)
+        self._retention = Retention(db, self._journal)
         doors.register(db)
 
     @classmethod
@@ -159,11 +174,22 @@ class SqliteStore:
         act: str = "record",
         allow_cycles: bool = False,
         allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        quarantine: bool = False,
     ) -> WriteReport:
         prepared = [prepare(draft) for draft in drafts]
+        if allow_tombstoned:
+            engine.require_named(actor, reason)
         with self._writing():
             return self._writer.write(
-                prepared, act=act, allow_cycles=allow_cycles, allow_tombstoned=allow_tombstoned
+                prepared,
+                act=act,
+                allow_cycles=allow_cycles,
+                allow_tombstoned=allow_tombstoned,
+                actor=actor,
+                reason=reason,
+                quarantine=quarantine,
             )
 
     def open_case(
@@ -176,6 +202,7 @@ class SqliteStore:
         replacements: Sequence[Draft] = (),
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
+        erase: bool = False,
         dry_run: bool = False,
     ) -> Case:
         prepared = [prepare(draft) for draft in replacements]
@@ -188,6 +215,7 @@ class SqliteStore:
                 replacements=prepared,
                 successors=successors,
                 delta=delta,
+                erase=erase,
             )
             case = self._cases.get(number)
         return replace(case, id=0) if dry_run else case
@@ -219,7 +247,14 @@ class SqliteStore:
     def close_case(self, case: int) -> Case:
         with self._writing(full=True):
             self._cases.close(case)
+            closed = self._cases.get(case)
+            if closed.erasure is Erasure.ASKED:
+                self._eraser.erase(case, actor=closed.actor, reason=closed.reason)
             return self._cases.get(case)
+
+    def begin_repair(self, case: int, digest: str, *, again: bool = False) -> None:
+        with self._writing():
+            self._cases.begin(case, digest, again=again)
 
     def set_status(self, case: int, status: CaseStatus) -> None:
         with self._writing():
@@ -232,6 +267,65 @@ class SqliteStore:
     def repairing(self, case: int, *, wait: float = 0.0) -> AbstractContextManager[None]:
         self.case(case)
         return repair_lock(self.path, wait=wait)
+
+    # taking back, removing ---------------------------------------------------------------------------
+
+    def undo(self, case: int, *, actor: str, reason: str, dry_run: bool = False) -> UndoReport:
+        engine.require_named(actor, reason)
+        with self._writing(full=True, keep=not dry_run):
+            self._publication.discard(case)
+            return self._undo.undo(case, actor=actor, reason=reason)
+
+    def erase(self, case: int, *, actor: str, reason: str) -> Receipt:
+        engine.require_named(actor, reason)
+        with self._writing(full=True):
+            self._eraser.erase(case, actor=actor, reason=reason)
+        self.purge()
+        receipt = self.receipt(case)
+        if receipt is None:
+            raise CorruptStore(f"case {case} is erased without an entry in the journal", witness=case)
+        return receipt
+
+    def purge(self, *, wait: float = PURGE_SECONDS) -> list[int]:
+        with self._db.locked():
+            return self._eraser.purge(wait=wait)
+
+    def receipt(self, case: int) -> Receipt | None:
+        with self._db.reading():
+            return self._eraser.receipt(case)
+
+    def prune(
+        self,
+        older_than: int,
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> PruneReport:
+        with self._writing(keep=not dry_run):
+            return self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
+
+    def recover(self) -> Recovery:
+        if not self._db.number(
+            """SELECT EXISTS(SELECT 1 FROM staged)
+            OR EXISTS(SELECT 1 FROM cases WHERE status = ? OR erasure = ?)""",
+            (CaseStatus.RUNNING, Erasure.PENDING),
+        ):
+            return Recovery()
+        try:
+            with repair_lock(self.path, wait=0.0):  # whoever holds it is alive, and this is its business
+                return self._recover()
+        except RepairInProgress:
+            return Recovery()
+
+    def _recover(self) -> Recovery:
+        with self._writing():
+            staged = self._db.rows("SELECT DISTINCT cause FROM staged ORDER BY cause")
+            discarded = sum(self._publication.discard(case) for (case,) in staged)
+            running = [case.id for case in self._cases.all(CaseStatus.RUNNING)]
+            for case in running:
+                self._cases.reopen(case)
+        return Recovery(reopened=tuple(running), discarded=discarded, erased=tuple(self.purge()))
 
     def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
         with self._writing():

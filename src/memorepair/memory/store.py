@@ -26,9 +26,13 @@ from memorepair.memory.exchange import (
     Fault,
     Member,
     OperatorCost,
+    PruneReport,
+    Receipt,
+    Recovery,
     Release,
     Successor,
     SupportArc,
+    UndoReport,
     WriteReport,
 )
 from memorepair.memory.snapshot import Snapshot
@@ -38,10 +42,14 @@ __all__ = [
     "Fault",
     "Member",
     "OperatorCost",
+    "PruneReport",
+    "Receipt",
+    "Recovery",
     "Release",
     "Store",
     "Successor",
     "SupportArc",
+    "UndoReport",
     "WriteReport",
 ]
 
@@ -65,6 +73,9 @@ class Store(Protocol):
         act: str = "record",
         allow_cycles: bool = False,
         allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        quarantine: bool = False,
     ) -> WriteReport:
         """Store drafts, which may read each other in any order; an existing key gets its next version.
 
@@ -75,7 +86,10 @@ class Store(Protocol):
         allow_cycles
             Store cycles and report them instead of refusing them.
         allow_tombstoned
-            Learn again what was removed.
+            Learn again what was removed; a person signs with `actor` and `reason`.
+        quarantine
+            Where something read, or the key itself, has left service or changed since, keep all drafts behind
+            the barrier instead of raising; still raised where what was read has been erased.
 
         Raises
         ------
@@ -104,6 +118,7 @@ class Store(Protocol):
         replacements: Sequence[Draft] = (),
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
+        erase: bool = False,
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -117,6 +132,8 @@ class Store(Protocol):
             On a root's own key: its next version. On a key named in `successors`: written beside.
         successors
             Root -> the other key that supersedes it.
+        erase
+            The close of the case, a deletion, removes the content too.
         dry_run
             Do all of it, then take it back; the case has number 0.
 
@@ -125,7 +142,9 @@ class Store(Protocol):
         UnknownId
             A root or a successor does not exist.
         InvalidEvent
-            No roots, one twice, a replacement of no root.
+            No roots, one twice, a replacement of no root, an erasure of anything but a deletion.
+        Withdrawn
+            A root has been erased.
         Tombstoned, Withdrawn, StaleRead, InvalidInput
             As `write`, for a replacement.
         """
@@ -169,7 +188,61 @@ class Store(Protocol):
         ...
 
     def close_case(self, case: int) -> Case:
-        """Archive the roots of a deletion; closed, or closed in part while members are withdrawn."""
+        """Archive the roots of a deletion; closed, or closed in part while members are withdrawn.
+
+        Where an erasure was asked for, it is carried out in the same transaction; `purge` does the files.
+        """
+        ...
+
+    def begin_repair(self, case: int, digest: str, *, again: bool = False) -> None:
+        """Journal what a repair is about to do and count it as an attempt, unless it is planned `again`."""
+        ...
+
+    # taking back, removing -------------------------------------------------------------------------
+
+    def undo(self, case: int, *, actor: str, reason: str, dry_run: bool = False) -> UndoReport:
+        """Take a case back from its before-images; durable when it returns. The caller holds the repair lock.
+
+        Raises
+        ------
+        UnknownId
+            There is no such case.
+        UndoRefused
+            It is undone already, later work stands on it, or content it needs is gone; nothing was changed.
+        """
+        ...
+
+    def erase(self, case: int, *, actor: str, reason: str) -> Receipt:
+        """Remove the content of a deletion's cascade but for what is served, now and without repair.
+
+        Raises
+        ------
+        UnknownId
+            There is no such case.
+        InvalidInput
+            It is no deletion, or undone.
+        """
+        ...
+
+    def purge(self) -> list[int]:
+        """Remove from the files what erasures have removed from the rows; the cases whose erasure is done."""
+        ...
+
+    def receipt(self, case: int) -> Receipt | None:
+        """What a case has erased, without content; None where nothing."""
+        ...
+
+    def prune(
+        self, older_than: int, *, actor: str | None = None, reason: str | None = None, dry_run: bool = False
+    ) -> PruneReport:
+        """Remove content that left service more than `older_than` nanoseconds ago and that nothing needs."""
+        ...
+
+    def recover(self) -> Recovery:
+        """Take back what a dead repair left staged, reopen its case, finish erasures; the barrier stays.
+
+        Does nothing while another process repairs.
+        """
         ...
 
     def set_status(self, case: int, status: CaseStatus) -> None:

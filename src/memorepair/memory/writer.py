@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, Withdrawn
+from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, UnknownId, Withdrawn
 from memorepair.memory import index
-from memorepair.memory.artifact import Embedding, Key, Read, State
+from memorepair.memory.artifact import CaseStatus, Embedding, Key, Read, State
 from memorepair.memory.codec import Prepared, scope_name, token
 from memorepair.memory.connection import Connection
 from memorepair.memory.cycles import closed_cycles
@@ -57,16 +57,25 @@ class Writer:
         act: str,
         allow_cycles: bool = False,
         allow_tombstoned: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        quarantine: bool = False,
         case: int | None = None,
         replacing: AbstractSet[Key] = frozenset(),
     ) -> WriteReport:
         """Store the drafts as one journal entry.
 
-        `replacing`: keys that stand behind the barrier and whose next version `case` brings.
+        `replacing`: keys that stand behind the barrier and whose next version `case` brings. `quarantine`:
+        drafts that cannot be served any more are kept behind the barrier instead of refused.
         """
         if not allow_tombstoned:
             self._refuse_tombstoned(drafts)
-        plan = self._plan(drafts, replacing)
+        try:
+            plan = self._plan(drafts, replacing)
+        except (StaleRead, Withdrawn) as stale:
+            if not quarantine:
+                raise
+            return self._quarantine(drafts, stale)
         cycles = closed_cycles(
             self._db,
             {target.aid: key for key, target in plan.targets.items()},
@@ -76,9 +85,9 @@ class Writer:
         if cycles and not allow_cycles:
             loop = " -> ".join(map(str, (*cycles[0], cycles[0][0])))
             raise CycleFound(f"the derivation would close a cycle: {loop}", witness=cycles[0])
-        with self._journal.entry(act, case=case) as seq:
+        with self._journal.entry(act, case=case, actor=actor, reason=reason) as seq:
             targets = plan.targets.values()
-            self._journal.add(seq, ((t.old.vid, t.old.state, State.SUPERSEDED) for t in targets if t.old))
+            self._journal.add(seq, _formers(plan.targets, replacing))
             self._journal.add(seq, ((t.vid, None, State.ACTIVE) for t in targets))
             self._insert(plan)
         return WriteReport(
@@ -116,7 +125,7 @@ class Writer:
             if key in plan.targets:
                 raise InvalidInput(f"{key} is written twice", witness=key)
             old = places.get(key)
-            if old is not None and old.state is not State.ACTIVE and key not in replacing:
+            if not (old is None or old.state is State.ACTIVE or key in replacing or self._steps_aside(old)):
                 raise Withdrawn(key, old.cause, old.state.name.lower())
             plan.targets[key] = _Target(
                 prepared, old.aid if old else aid, vid, old.last + 1 if old else 1, old
@@ -130,6 +139,100 @@ class Writer:
                 near = plan.targets.get(other)
                 plan.semantic.add((target.vid, near.aid if near else known(places, other).aid))
         return plan
+
+    def _steps_aside(self, old: Place) -> bool:
+        """Whether a barred version keeps nobody out: it never served, or an undone case has brought it.
+
+        It stays as it is when a new version becomes current.
+        """
+        if old.state is State.ARCHIVED:
+            undone = "SELECT 1 FROM cases WHERE cause = ? AND status = ?"
+            return self._db.row(undone, (old.cause, CaseStatus.UNDONE)) is not None
+        in_flight = """SELECT 1 FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq AND r.vid = ?
+            WHERE j.act = 'quarantine'"""
+        return old.state is State.QUARANTINED and self._db.row(in_flight, (old.vid,)) is not None
+
+    # quarantine ------------------------------------------------------------------------------------
+
+    def _quarantine(self, drafts: Sequence[Prepared], stale: StaleRead | Withdrawn) -> WriteReport:
+        """Keep the drafts behind the barrier; their arcs let later events and erasures reach them."""
+        places = find(
+            self._db, [*(p.draft.key for p in drafts), *(r.key for p in drafts for r in p.draft.reads)]
+        )
+        aid, vid = self._next("artifact", "aid"), self._next("version", "vid")
+        targets: dict[Key, _Target] = {}
+        for prepared in drafts:
+            key = prepared.draft.key
+            if key in targets:
+                raise InvalidInput(f"{key} is written twice", witness=key)
+            old = places.get(key)
+            targets[key] = _Target(prepared, old.aid if old else aid, vid, old.last + 1 if old else 1, old)
+            aid, vid = aid + (old is None), vid + 1
+        arcs: dict[_Target, list[tuple[int, int, int, int]]] = {
+            target: [
+                (*self._was_read(read, targets, places, stale), int(read.relation), read.group)
+                for read in target.prepared.draft.reads
+            ]
+            for target in targets.values()
+        }
+        case = stale.case if isinstance(stale, Withdrawn) else None
+        with self._journal.entry("quarantine", case=case) as seq:
+            self._journal.add(seq, ((target.vid, None, State.QUARANTINED) for target in targets.values()))
+            self._insert_artifacts(targets.values(), now := self._clock())
+            self._insert_versions(list(targets.values()), now)
+            self._db.many(
+                "INSERT INTO barrier(vid, state, cause) VALUES(?,?,?)",
+                ((target.vid, State.QUARANTINED, case) for target in targets.values()),
+            )
+            fresh = [target for target in targets.values() if target.old is None]
+            index.add(self._db, (target.vid for target in fresh))
+            add_arcs(
+                self._db,
+                {
+                    (src, src_vid, target.aid, rel, grp): pos
+                    for target in fresh
+                    for pos, (src, src_vid, rel, grp) in enumerate(arcs[target])
+                },
+            )
+            self._db.many(
+                "INSERT OR IGNORE INTO arc_old(dst_vid, src_vid, rel, grp, pos) VALUES(?,?,?,?,?)",
+                (
+                    (target.vid, src_vid, rel, grp, pos)
+                    for target in targets.values()
+                    if target.old is not None
+                    for pos, (_, src_vid, rel, grp) in enumerate(arcs[target])
+                ),
+            )
+        return WriteReport(
+            keys=tuple(targets),
+            artifacts=len(targets),
+            arcs=sum(map(len, arcs.values())),
+            cycles=(),
+            quarantined=tuple(targets),
+        )
+
+    def _was_read(
+        self,
+        read: Read,
+        targets: Mapping[Key, _Target],
+        places: dict[Key, Place],
+        stale: StaleRead | Withdrawn,
+    ) -> tuple[int, int]:
+        """The version that was read, (aid, vid), whatever has become of it, unless it has been erased."""
+        written = targets.get(read.key)
+        if written is not None and read.version in (None, written.no):
+            return written.aid, written.vid
+        there = known(places, read.key)
+        row = self._db.row(
+            """SELECT v.vid, b.state FROM version v LEFT JOIN barrier b ON b.vid = v.vid
+            WHERE v.aid = ? AND v.no = ?""",
+            (there.aid, there.no if read.version is None else read.version),
+        )
+        if row is None:
+            raise UnknownId(f"there is no version {read.version} of {read.key}", witness=read.key)
+        if State.ERASED in (row[1], there.state):
+            raise stale
+        return there.aid, row[0]
 
     def _arcs(
         self, key: Key, target: _Target, read: Read, plan: _Plan, places: dict[Key, Place]
@@ -159,20 +262,20 @@ class Writer:
         former = [target.old for target in targets if target.old]
         index.remove(self._db, (old.vid for old in former))
         retire_arcs(self._db, ((old.aid, old.vid) for old in former))
-        sids = self._scopes({target.prepared.draft.key.scope for target in targets})
-        many(
-            "INSERT INTO artifact(aid, sid, id, cur, born) VALUES(?,?,?,?,?)",
-            (
-                (t.aid, sids[t.prepared.draft.key.scope], t.prepared.draft.key.id, t.vid, now)
-                for t in targets
-                if not t.old
-            ),
-        )
+        self._insert_artifacts(targets, now)
         many("UPDATE artifact SET cur = ? WHERE aid = ?", ((t.vid, t.aid) for t in targets if t.old))
         self._insert_versions(targets, now)
         add_arcs(self._db, plan.arcs)
         many("INSERT INTO semantic(dst_vid, src) VALUES(?,?)", sorted(plan.semantic))
         index.add_from(self._db, targets[0].vid, count=len(targets))
+
+    def _insert_artifacts(self, targets: Iterable[_Target], now: int) -> None:
+        fresh = [(target, target.prepared.draft.key) for target in targets if not target.old]
+        sids = self._scopes({key.scope for _, key in fresh})
+        self._db.many(
+            "INSERT INTO artifact(aid, sid, id, cur, born) VALUES(?,?,?,?,?)",
+            ((target.aid, sids[key.scope], key.id, target.vid, now) for target, key in fresh),
+        )
 
     def _insert_versions(self, targets: Sequence[_Target], now: int) -> None:
         many = self._db.many
@@ -218,6 +321,16 @@ class Writer:
         return self._db.number(
             "SELECT space FROM space WHERE model=? AND revision=? AND dimension=? AND normalised=?", space
         )
+
+
+def _formers(
+    targets: Mapping[Key, _Target], replacing: AbstractSet[Key]
+) -> Iterable[tuple[int, State, State]]:
+    """Journal rows of what ceases to be current; what stepped aside stays in its state."""
+    for key, target in targets.items():
+        if (old := target.old) is not None:
+            superseded = old.state is State.ACTIVE or key in replacing
+            yield old.vid, old.state, State.SUPERSEDED if superseded else old.state
 
 
 def _source(child: Key, read: Read, written: _Target | None, places: dict[Key, Place]) -> tuple[int, int]:

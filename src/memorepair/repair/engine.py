@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from memorepair.errors import StaleRead
-from memorepair.memory.artifact import Case, CaseStatus
+from dataclasses import replace
+
+from memorepair.errors import InvalidInput, RepairsFailed, StaleRead
+from memorepair.memory.artifact import Case, CaseStatus, Erasure
+from memorepair.memory.exchange import UndoReport
 from memorepair.memory.store import Store
 from memorepair.proof import Ties
 from memorepair.repair.assignment import OperatorTable
@@ -17,10 +20,13 @@ from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
 from memorepair.repair.withdrawal import event_of, withdraw
 
-__all__ = ["ATTEMPTS", "RepairReport", "plan", "repair", "withdraw"]
+__all__ = ["ATTEMPTS", "FAILURES", "RepairReport", "plan", "repair", "undo", "withdraw"]
 
 ATTEMPTS = 3
 """How often a repair plans again when other events or updates come between."""
+
+FAILURES = 3
+"""Repairs of one case that may die or raise, in any process, before another one has to be asked for."""
 
 
 def plan(
@@ -39,6 +45,8 @@ def plan(
     ------
     UnknownId
         There is no such case or solver.
+    InvalidInput
+        The case is undone.
     """
     event, cascade = _state(store, case)
     return _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
@@ -54,6 +62,7 @@ def repair(
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
     wait: float = 0.0,
+    retry: bool = False,
     progress: Progress | None = None,
 ) -> RepairReport:
     """Repair the members of a case that are still withdrawn; `withdraw` has put the barrier up before.
@@ -64,20 +73,51 @@ def repair(
         Another repair holds the store, still after `wait` seconds.
     StaleRead
         Other events or updates came between in every attempt.
+    InvalidInput
+        The case is undone.
+    RepairsFailed
+        `FAILURES` repairs of the case have died or raised, and `retry` was not given.
 
     Notes
     -----
     A repair that raises takes back what it staged, and leaves the case open and the barrier up.
     """
     with store.repairing(case, wait=wait):
+        declared = store.case(case)
+        if declared.attempts >= FAILURES and not retry:
+            raise RepairsFailed(
+                f"{declared.attempts} repairs of case {case} have failed; find out why, then retry",
+                witness=declared.attempts,
+            )
         store.discard_staged(case)  # of a repair that died
-        store.set_status(case, CaseStatus.RUNNING)
         try:
-            return _repair(store, case, operators, pricing, tradeoff, ties, solver, progress)
+            report = _repair(store, case, operators, pricing, tradeoff, ties, solver, progress)
         except BaseException:
             store.discard_staged(case)
-            store.set_status(case, CaseStatus.OPEN)
+            if store.case(case).status is CaseStatus.RUNNING:
+                store.set_status(case, CaseStatus.OPEN)
             raise
+        if report.case.erasure is None:
+            return report
+        if report.case.erasure is Erasure.PENDING:
+            store.purge()
+        return replace(report, case=store.case(case), receipt=store.receipt(case))
+
+
+def undo(
+    store: Store, case: int, *, actor: str, reason: str, wait: float = 0.0, dry_run: bool = False
+) -> UndoReport:
+    """Take a case back, by a person: what it withdrew is served again, what it brought is archived.
+
+    Raises
+    ------
+    RepairInProgress
+        A repair holds the store, still after `wait` seconds.
+    UndoRefused
+        It is undone already, later work stands on it, or content it needs is gone; nothing was changed.
+    """
+    with store.repairing(case, wait=wait):
+        return store.undo(case, actor=actor, reason=reason, dry_run=dry_run)
 
 
 def _repair(
@@ -94,6 +134,7 @@ def _repair(
     for attempt in range(1, ATTEMPTS + 1):
         event, cascade = _state(store, case)  # kappa_e, C(F), D(F), Ret(e); B is up
         chosen = _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+        store.begin_repair(case, chosen.digest, again=attempt > 1)
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
         execution = execute(store, event, cascade, chosen, operators, progress=progress)
         try:
@@ -111,6 +152,8 @@ def _repair(
 
 def _state(store: Store, case: int) -> tuple[RepairEvent, Cascade]:
     declared: Case = store.case(case)
+    if declared.status is CaseStatus.UNDONE:
+        raise InvalidInput(f"case {case} has been undone", witness=case)
     return event_of(store, declared), read_cascade(store, case)
 
 

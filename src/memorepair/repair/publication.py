@@ -9,6 +9,7 @@ from memorepair.memory.store import Store
 from memorepair.repair.cascade import read_cascade
 from memorepair.repair.execution import Execution, Failed, Released, Staged, Unchanged
 from memorepair.repair.plan import RepairPlan, plan_digest
+from memorepair.repair.validation import first_refusal
 
 
 def publish(store: Store, plan: RepairPlan, execution: Execution) -> None:
@@ -37,7 +38,9 @@ def publish(store: Store, plan: RepairPlan, execution: Execution) -> None:
             releases.append(Release(key=key, reads=outcome.reads))
         elif isinstance(outcome, Failed) and outcome.rejected is not None:
             refused.append((key, outcome.rejected))
-            reasons.append(f"{key}: {outcome.reason}")
+            # By name only: the journal is sealed for good, and words of a check may quote what it rejected.
+            refusal = first_refusal(outcome.verdicts)
+            reasons.append(f"{key}: {refusal.check if refusal else 'refused'}")
 
     def same_plan() -> None:
         now = read_cascade(store, plan.case)

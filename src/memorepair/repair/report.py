@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memorepair.memory.artifact import Case, Json, Key
+from memorepair.memory.exchange import Receipt
 from memorepair.repair.execution import Execution, Failed, Outcome, Released, Skipped, Staged, Unchanged
 from memorepair.repair.plan import PlanRow, RepairPlan
 
@@ -58,6 +59,8 @@ class RepairReport:
         Spent, and the price of all executable candidates, in `plan.candidates.unit`.
     attempts
         How many times it was planned; more than 1 where another event came between.
+    receipt
+        What the close of the case has erased; None where nothing was to be erased.
     """
 
     case: Case
@@ -68,6 +71,7 @@ class RepairReport:
     cost: float
     cost_all: float
     attempts: int
+    receipt: Receipt | None = None
 
     def keys(self, *fates: Fate) -> tuple[Key, ...]:
         """Members of one of these fates."""
@@ -143,6 +147,8 @@ class RepairReport:
             "cost_all": self.cost_all,
             "cost_ratio": self.cost_ratio,
             "attempts": self.attempts,
+            "erasure": None if self.receipt is None else self.receipt.status.value,
+            "erased": 0 if self.receipt is None else len(self.receipt.versions),
         }
 
 

@@ -23,7 +23,12 @@ from memorepair.repair.soundness import SERVING
 
 
 def withdraw(
-    store: Store, event: RepairEvent, *, operators: OperatorTable | None = None, dry_run: bool = False
+    store: Store,
+    event: RepairEvent,
+    *,
+    operators: OperatorTable | None = None,
+    erase: bool = False,
+    dry_run: bool = False,
 ) -> Case:
     """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
 
@@ -44,6 +49,7 @@ def withdraw(
         replacements=_replacements(store, event),
         successors=_superseding(event),
         delta=_delta(event),
+        erase=erase,
         dry_run=dry_run,
     )
 
