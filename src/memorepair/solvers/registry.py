@@ -12,8 +12,16 @@ from memorepair.solvers.solver import ClosureSolver, FlowSolver, Solver
 _SOLVERS = {
     "pseudoflow": "memorepair.solvers.pseudoflow:Pseudoflow",
     "ortools": "memorepair.solvers.ortools_flow:OrtoolsFlow",
+    "scipy": "memorepair.solvers.scipy_flow:ScipyFlow",
+    "networkx": "memorepair.solvers.networkx_flow:NetworkxFlow",
+    "highs": "memorepair.solvers.linear:HighsLp",
+    "cbc": "memorepair.solvers.linear:Cbc",
+    "cp-sat": "memorepair.solvers.cpsat:CpSat",
     "exhaustive": "memorepair.solvers.exhaustive:Exhaustive",
     "greedy": "memorepair.solvers.greedy:Greedy",
+    "cone-ratio": "memorepair.solvers.greedy:ConeRatio",
+    "marginal-gain": "memorepair.solvers.greedy:MarginalGain",
+    "cheapest-first": "memorepair.solvers.greedy:CheapestFirst",
     "repair-all": "memorepair.solvers.baselines:RepairAll",
     "repair-none": "memorepair.solvers.baselines:RepairNone",
 }
