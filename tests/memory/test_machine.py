@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -19,9 +22,17 @@ from hypothesis.stateful import (
     rule,
 )
 
-from memorepair.errors import CycleFound, StaleRead, Tombstoned, UnknownId, Withdrawn
+from memorepair.errors import (
+    CycleFound,
+    InvalidInput,
+    StaleRead,
+    Tombstoned,
+    UndoRefused,
+    UnknownId,
+    Withdrawn,
+)
 from memorepair.graphs.terms import Relation
-from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, State
+from memorepair.memory.artifact import CaseStatus, Draft, Erasure, Key, Read, State
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Release, Successor
 
@@ -39,13 +50,37 @@ class Version:
     case: int | None = None
     published: bool = True
     staged: bool = False
+    in_flight: bool = False
 
 
 @dataclass
 class ModelCase:
+    """`horizon` counts the versions there were, `prior` says what was current before the case changed it."""
+
     event: str
     roots: dict[Key, int]
     members: dict[Key, int]
+    horizon: dict[Key, int] = field(default_factory=dict)
+    prior: dict[Key, int] = field(default_factory=dict)
+    released: dict[Versioned, set[tuple[Key, int, Relation]]] = field(default_factory=dict)
+    undone: bool = False
+    erased: bool = False
+
+
+Standing = tuple[State, int | None, bool]
+"""State, case, whether a barrier stands."""
+
+
+@dataclass
+class Row:
+    """What one journal entry did to one version."""
+
+    at: int
+    case: int | None
+    act: str
+    place: Versioned
+    before: Standing | None
+    after: Standing
 
 
 @dataclass
@@ -53,7 +88,144 @@ class Model:
     versions: dict[Key, list[Version]] = field(default_factory=dict)
     current: dict[Key, int] = field(default_factory=dict)
     cases: dict[int, ModelCase] = field(default_factory=dict)
-    buried: set[str] = field(default_factory=set)
+    buried: dict[str, set[int]] = field(default_factory=dict)
+    log: list[Row] = field(default_factory=list)
+    entries: int = 0
+
+    def bury(self, text: str, case: int) -> None:
+        self.buried.setdefault(text, set()).add(case)
+
+    def standing(self, place: Versioned) -> Standing:
+        key, no = place
+        version = self.at(key, no)
+        plain = State.ACTIVE if self.current.get(key) == no else State.SUPERSEDED
+        return version.barred or plain, version.case, version.barred is not None
+
+    @contextmanager
+    def entry(self, case: int | None, act: str, places: Iterable[Versioned]) -> Iterator[None]:
+        """Log what is done inside to the places, those that do not exist yet included."""
+        there = list(places)
+        before = [
+            self.standing((key, no)) if no <= len(self.versions.get(key, ())) else None for key, no in there
+        ]
+        yield
+        self.entries += 1
+        for place, then in zip(there, before, strict=True):
+            self.log.append(Row(self.entries, case, act, place, then, self.standing(place)))
+
+    def steps_aside(self, key: Key) -> bool:
+        version = self.at(key)
+        if version.barred is State.ARCHIVED:
+            return self.cases[version.case or 0].undone
+        return version.barred is State.QUARANTINED and version.in_flight
+
+    def undo(self, number: int) -> Model | None:
+        """The model after the case is taken back; None where later work stands on it."""
+        if self.cases[number].undone:
+            return None
+        after = copy.deepcopy(self)
+        case = after.cases[number]
+        first: dict[Versioned, Row] = {}
+        for row in after.log:
+            if row.case == number:
+                first.setdefault(row.place, row)
+        for version in (after.at(*place) for place in first):
+            if version.staged:
+                version.staged, version.barred = False, State.ERASED
+        touched = {
+            place: row
+            for place, row in first.items()
+            if place in case.released
+            or (
+                after.at(*place).barred is not State.ERASED
+                if row.before is None
+                else row.before != after.standing(place)
+            )
+        }
+        for place, row in touched.items():
+            if row.before is not None and after.at(*place).barred is State.ERASED:
+                return None
+        for row in after.log:
+            foreign = row.case is None or (row.case != number and not after.cases[row.case].undone)
+            changed = row.before is None or row.before[0] is not row.after[0]
+            later = row.place in touched and row.at > touched[row.place].at
+            if later and foreign and (changed or row.act == "withdraw"):
+                return None
+        goes = {place for place, row in touched.items() if row.before is None}
+        for place, version in after.everything():
+            in_service = version.barred is None
+            if after.current[place[0]] == place[1]:
+                in_service |= version.barred is State.WITHDRAWN
+            if place not in touched and in_service and after.sources(place) & goes:
+                return None
+        for place, row in touched.items():
+            version = after.at(*place)
+            if row.before is None:
+                version.barred, version.case = State.ARCHIVED, number
+            else:
+                state, owner, barred = row.before
+                version.barred, version.case = (state, owner) if barred else (None, None)
+        after.current |= case.prior
+        for place, reads in case.released.items():
+            after.at(*place).reads = reads
+        for place in touched:
+            opened = after.at(*place).barred is None
+            if opened and any(after.at(*source).barred for source in after.sources(place)):
+                return None
+        for cases in after.buried.values():
+            cases.discard(number)
+        case.undone = True
+        return after
+
+    def doomed(self, number: int) -> set[Versioned]:
+        """What an erasure of the case removes, by plain iteration."""
+        case = self.cases[number]
+        mine = [row for row in self.log if row.case == number and row.act == "withdraw"]
+        freed = {
+            (row.place, row.at)
+            for row in self.log
+            if row.act == "publish"
+            and row.before is not None
+            and (row.before[0], row.after[0]) == (State.WITHDRAWN, State.ACTIVE)
+        }
+        tainted = {
+            row.place
+            for row in mine
+            if self.at(*row.place).barred
+            and not any(place == row.place and at > row.at for place, at in freed)
+        }
+        tainted |= {(root, no) for root in case.roots for no in range(1, case.horizon[root] + 1)}
+        while True:
+            more = tainted | {
+                place
+                for place, version in self.everything()
+                if version.barred and self.sources(place) & tainted
+            }
+            if more == tainted:
+                break
+            tainted = more
+        older = {(key, no) for key in case.members for no in range(1, case.horizon[key] + 1)}
+        keys = {key for key, _ in tainted | older}
+        rejected = {
+            place
+            for place, version in self.everything()
+            if place[0] in keys and version.barred is State.QUARANTINED
+        }
+        return {
+            place
+            for place in tainted | older | rejected
+            if self.standing(place)[0] not in (State.ACTIVE, State.ERASED)
+        }
+
+    def everything(self) -> Iterator[tuple[Versioned, Version]]:
+        for key, versions in self.versions.items():
+            for no, version in enumerate(versions, 1):
+                yield (key, no), version
+
+    def sources(self, place: Versioned) -> set[Versioned]:
+        return {
+            (key, no) for key, no, relation in self.at(*place).reads if relation is not Relation.SUPERSEDE
+        }
 
     def at(self, key: Key, no: int | None = None) -> Version:
         return self.versions[key][(self.current[key] if no is None else no) - 1]
@@ -155,7 +327,13 @@ class StoreMachine(RuleBasedStateMachine):
             key=key, content=text, reads=tuple(Read(key=parent, relation=relation) for parent in parents)
         )
         unknown = [parent for parent in parents if parent not in model.current and parent != key]
-        barred = [one for one in [key, *parents] if one in model.current and model.at(one).barred]
+        barred = [
+            one
+            for one in [key, *parents]
+            if one in model.current
+            and model.at(one).barred
+            and not (one == key and key not in parents and model.steps_aside(key))
+        ]
         if unknown or barred:
             with pytest.raises((UnknownId, Withdrawn)):
                 self.store.write([draft])
@@ -171,15 +349,49 @@ class StoreMachine(RuleBasedStateMachine):
         reads = {(parent, model.current[parent], relation) for parent in others}
         if key in parents:  # it read its version before: it stands on what that one stood on
             reads |= model.at(key).reads
-        model.current[key] = self.add(key, Version(text, reads))
+        with model.entry(None, "record", self.places(key)):
+            model.current[key] = self.add(key, Version(text, reads))
+
+    def places(self, key: Key) -> list[Versioned]:
+        """The current version, where there is one, and the next."""
+        new = (key, len(self.model.versions.get(key, ())) + 1)
+        return [(key, self.model.current[key]), new] if key in self.model.current else [new]
+
+    @rule(data=st.data(), key=st.sampled_from(KEYS))
+    def commit_late(self, data: st.DataObject, key: Key) -> None:
+        """A derivation commits that read something withdrawn or changed since."""
+        model, text = self.model, self.text()
+        parent, no = data.draw(st.sampled_from([place for place, one in model.everything() if one.published]))
+        current = model.at(parent)
+        if parent == key or (current.barred is None and model.current[parent] == no):
+            return
+        draft = Draft(key=key, content=text, reads=(Read(key=parent, version=no),))
+        if State.ERASED in (current.barred, model.at(parent, no).barred):
+            with pytest.raises((StaleRead, Withdrawn)):
+                self.store.write([draft], quarantine=True)
+            return
+        assert self.store.write([draft], quarantine=True).quarantined == (key,)
+        cases = [one.case for one in [*self.keeps_out(key), current] if one.barred]
+        with model.entry(cases[0] if cases else None, "quarantine", self.places(key)[-1:]):
+            late = Version(text, {(parent, no, Relation.DERIVE)}, State.QUARANTINED, in_flight=True)
+            late.case = cases[0] if cases else None
+            new = self.add(key, late)
+            model.current.setdefault(key, new)
+
+    def keeps_out(self, key: Key) -> list[Version]:
+        """The version that keeps a write of the key out, if one does."""
+        model = self.model
+        keeps = key in model.current and model.at(key).barred and not model.steps_aside(key)
+        return [model.at(key)] if keeps else []
 
     @precondition(lambda self: self.model.buried)
     @rule(data=st.data())
     def relearn(self, data: st.DataObject) -> None:
         text = data.draw(st.sampled_from(sorted(self.model.buried)))
-        key = Key(("s",), "new")
-        with pytest.raises(Tombstoned):
-            self.store.write([Draft(key=key, content=text.upper())])
+        unknown = Read(key=Key(("s",), "nobody"))
+        draft = Draft(key=Key(("s",), "new"), content=text.upper(), reads=(unknown,))
+        with pytest.raises(Tombstoned if self.model.buried[text] else UnknownId):
+            self.store.write([draft])
 
     @rule(data=st.data())
     def read_of_a_former_version_is_stale(self, data: st.DataObject) -> None:
@@ -199,6 +411,10 @@ class StoreMachine(RuleBasedStateMachine):
         roots = data.draw(
             st.lists(st.sampled_from(sorted(model.current)), min_size=1, max_size=2, unique=True)
         )
+        if any(model.at(root).barred is State.ERASED for root in roots):
+            with pytest.raises(Withdrawn):
+                self.store.open_case(event=event, roots=roots, actor="someone", reason="because")
+            return
         reached = model.cascade(roots, every_version=event == "delete")
         replaced = {root: self.text() for root in roots} if event == "correct" else {}
         successors: dict[Key, Key] = {}
@@ -228,21 +444,36 @@ class StoreMachine(RuleBasedStateMachine):
             if (key, model.current[key]) in reached
             and (key in roots or model.at(key).barred in (None, State.WITHDRAWN))
         }
-        model.cases[case.id] = ModelCase(event, {root: model.current[root] for root in roots}, members)
-        for key, no in sorted(reached):
-            version = model.at(key, no)
-            if version.barred is None:
-                version.barred = State.WITHDRAWN if no == model.current[key] else State.ARCHIVED
-                version.case = case.id
+        horizon = {key: len(versions) for key, versions in model.versions.items()}
+        model.cases[case.id] = ModelCase(
+            event, {root: model.current[root] for root in roots}, members, horizon
+        )
+        if event == "delete":
+            for root in roots:
+                for version in model.versions[root]:
+                    if version.barred not in (State.QUARANTINED, State.ERASED):
+                        model.bury(version.content, case.id)
+        former = [
+            (key, no) for key, no in reached if no != model.current[key] and not model.at(key, no).barred
+        ]
+        with model.entry(case.id, "withdraw", [*members.items(), *former]):
+            for key, no in sorted(reached):
+                version = model.at(key, no)
+                if version.barred is None:
+                    version.barred = State.WITHDRAWN if no == model.current[key] else State.ARCHIVED
+                    version.case = case.id
+            for root in roots:
+                if model.at(root).barred is State.WITHDRAWN:
+                    model.at(root).case = case.id
         for root in roots:
-            if model.at(root).barred is State.WITHDRAWN:
-                model.at(root).case = case.id
-            if event == "delete":
-                model.buried.add(model.at(root).content)
-            if root in replaced or root in successors:
-                model.at(root).barred, model.at(root).case = State.SUPERSEDED, case.id
+            if root in successors:
+                with model.entry(case.id, "supersede", [(root, model.current[root])]):
+                    model.at(root).barred, model.at(root).case = State.SUPERSEDED, case.id
             if root in replaced:
-                model.current[root] = self.add(root, Version(replaced[root], set()))
+                with model.entry(case.id, "replace", self.places(root)):
+                    model.at(root).barred, model.at(root).case = State.SUPERSEDED, case.id
+                    model.cases[case.id].prior[root] = model.current[root]
+                    model.current[root] = self.add(root, Version(replaced[root], set()))
 
     # repair
 
@@ -260,12 +491,17 @@ class StoreMachine(RuleBasedStateMachine):
             return
         no = self.store.stage(number, draft)
         version = Version(text, set(), State.QUARANTINED, number, published=False, staged=True)
-        assert no == self.add(key, version)
+        with model.entry(number, "stage", self.places(key)[-1:]):
+            assert no == self.add(key, version)
         assert self.store.staged_content(key, no) == text
 
     def homes(self, key: Key) -> list[int]:
         """The cases that have the current version as a member."""
-        return [n for n, case in self.model.cases.items() if case.members.get(key) == self.model.current[key]]
+        return [
+            number
+            for number, case in self.model.cases.items()
+            if case.members.get(key) == self.model.current[key] and not case.undone
+        ]
 
     def staged(self) -> list[tuple[int, Key, int]]:
         return [
@@ -296,10 +532,12 @@ class StoreMachine(RuleBasedStateMachine):
             return
         self.store.publish(number, [successor])
         old, new = model.at(key), model.at(key, no)
-        old.barred, old.case = State.SUPERSEDED, number
-        new.barred, new.case, new.staged, new.published = None, None, False, True
-        new.reads = {(parent, model.current[parent], Relation.DERIVE)}
-        model.current[key] = no
+        with model.entry(number, "publish", [(key, model.current[key]), (key, no)]):
+            old.barred, old.case = State.SUPERSEDED, number
+            new.barred, new.case, new.staged, new.published = None, None, False, True
+            new.reads = {(parent, model.current[parent], Relation.DERIVE)}
+            model.cases[number].prior[key] = model.current[key]
+            model.current[key] = no
         assert self.store.snapshot().current[key].validated == (verdict != "fail")
 
     @precondition(lambda self: self.model.withdrawn())
@@ -323,7 +561,9 @@ class StoreMachine(RuleBasedStateMachine):
             return
         self.store.publish(number, [], [release])
         version = model.at(key)
-        version.barred, version.case = None, None
+        model.cases[number].released[key, model.current[key]] = version.reads
+        with model.entry(number, "publish", [(key, model.current[key])]):
+            version.barred, version.case = None, None
         version.reads = {(parent, model.current[parent], relation) for parent, relation in reads}
 
     @precondition(lambda self: self.staged())
@@ -341,22 +581,72 @@ class StoreMachine(RuleBasedStateMachine):
         number = data.draw(st.sampled_from(sorted(self.model.cases)))
         mine = [(key, no) for case, key, no in self.staged() if case == number]
         assert self.store.discard_staged(number) == len(mine)
-        for key, no in mine:
-            version = self.model.at(key, no)
-            version.staged, version.barred = False, State.ERASED
+        with self.model.entry(number, "discard", mine):
+            for key, no in mine:
+                version = self.model.at(key, no)
+                version.staged, version.barred = False, State.ERASED
 
     @precondition(lambda self: self.model.cases)
     @rule(data=st.data())
     def close(self, data: st.DataObject) -> None:
         number = data.draw(st.sampled_from(sorted(self.model.cases)))
         case = self.model.cases[number]
+        if case.undone:
+            with pytest.raises(InvalidInput):
+                self.store.close_case(number)
+            return
         closed = self.store.close_case(number)
         if case.event == "delete":
-            for root, no in case.roots.items():
-                if self.model.at(root, no).barred is State.WITHDRAWN:
+            due = [one for one in case.roots.items() if self.model.at(*one).barred is State.WITHDRAWN]
+            with self.model.entry(number, "close", due):
+                for root, no in due:
                     self.model.at(root, no).barred, self.model.at(root, no).case = State.ARCHIVED, number
         left = [key for key, no in case.members.items() if self.model.at(key, no).barred is State.WITHDRAWN]
         assert closed.status is (CaseStatus.CLOSED_PARTIAL if left else CaseStatus.CLOSED)
+
+    # taking back, removing
+
+    @precondition(lambda self: self.model.cases)
+    @rule(data=st.data(), dry_run=st.booleans())
+    def undo(self, data: st.DataObject, dry_run: bool) -> None:
+        number = data.draw(st.sampled_from(sorted(self.model.cases)))
+        after, before = self.model.undo(number), self.store.snapshot()
+        if after is None:
+            with pytest.raises(UndoRefused):
+                self.store.undo(number, actor="someone", reason="mistaken", dry_run=dry_run)
+            assert self.store.snapshot() == before
+            return
+        report = self.store.undo(number, actor="someone", reason="mistaken", dry_run=dry_run)
+        served, then = set(after.served()), set(self.model.served())
+        assert report.case.status is CaseStatus.UNDONE
+        assert set(report.restored) - then == served - then
+        assert served <= (then | set(report.restored))
+        if dry_run:
+            assert self.store.snapshot() == before
+        else:
+            self.model = after
+
+    @precondition(lambda self: self.model.cases)
+    @rule(data=st.data())
+    def erase(self, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from(sorted(self.model.cases)))
+        case = self.model.cases[number]
+        if case.event != "delete" or case.undone:
+            with pytest.raises(InvalidInput):
+                self.store.erase(number, actor="someone", reason="asked to")
+            return
+        doomed = set() if case.erased else self.model.doomed(number)
+        receipt = self.store.erase(number, actor="someone", reason="asked to")
+        assert receipt.status is Erasure.DONE
+        if not case.erased:
+            assert {(one.key, one.version) for one in receipt.versions} == doomed
+        with self.model.entry(number, "erase", doomed):
+            for place in doomed:
+                version = self.model.at(*place)
+                if version.barred is not State.QUARANTINED:
+                    self.model.bury(version.content, number)
+                version.barred, version.case, version.staged = State.ERASED, number, False
+        case.erased = True
 
     @rule()
     def reopen(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from memorepair.errors import InvalidEvent, UnknownId, Withdrawn
+from memorepair.errors import InvalidEvent, InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import Prepared, delta_of, key_of, to_json
@@ -139,7 +139,10 @@ class Cases:
 
     def close(self, case: int) -> None:
         """Archive deleted roots; closed, or closed in part while a member is still withdrawn."""
-        event = self.get(case).event
+        declared = self.get(case)
+        if declared.status is CaseStatus.UNDONE:
+            raise InvalidInput(f"case {case} has been undone", witness=case)
+        event = declared.event
         left = self._db.rows(
             "SELECT r.vid FROM case_root r JOIN barrier b ON b.vid = r.vid WHERE r.cause = ? AND b.state = ?",
             (case, State.WITHDRAWN),

@@ -168,12 +168,12 @@ class Writer:
             old = places.get(key)
             targets[key] = _Target(prepared, old.aid if old else aid, vid, old.last + 1 if old else 1, old)
             aid, vid = aid + (old is None), vid + 1
-        arcs: dict[_Target, list[tuple[int, int, int, int]]] = {
-            target: [
+        arcs = {
+            key: [
                 (*self._was_read(read, targets, places, stale), int(read.relation), read.group)
                 for read in target.prepared.draft.reads
             ]
-            for target in targets.values()
+            for key, target in targets.items()
         }
         case = stale.case if isinstance(stale, Withdrawn) else None
         with self._journal.entry("quarantine", case=case) as seq:
@@ -184,23 +184,22 @@ class Writer:
                 "INSERT INTO barrier(vid, state, cause) VALUES(?,?,?)",
                 ((target.vid, State.QUARANTINED, case) for target in targets.values()),
             )
-            fresh = [target for target in targets.values() if target.old is None]
-            index.add(self._db, (target.vid for target in fresh))
-            add_arcs(
-                self._db,
-                {
-                    (src, src_vid, target.aid, rel, grp): pos
-                    for target in fresh
-                    for pos, (src, src_vid, rel, grp) in enumerate(arcs[target])
-                },
-            )
+            # Arcs into current versions are live; one beside a current version has them as former ones do.
+            fresh = {key: target for key, target in targets.items() if target.old is None}
+            index.add(self._db, (target.vid for target in fresh.values()))
+            live = [
+                (src, src_vid, target.aid, rel, grp)
+                for key, target in fresh.items()
+                for src, src_vid, rel, grp in arcs[key]
+            ]
+            add_arcs(self._db, {arc: pos for pos, arc in enumerate(live)})
             self._db.many(
                 "INSERT OR IGNORE INTO arc_old(dst_vid, src_vid, rel, grp, pos) VALUES(?,?,?,?,?)",
                 (
                     (target.vid, src_vid, rel, grp, pos)
-                    for target in targets.values()
-                    if target.old is not None
-                    for pos, (_, src_vid, rel, grp) in enumerate(arcs[target])
+                    for key, target in targets.items()
+                    if key not in fresh
+                    for pos, (_, src_vid, rel, grp) in enumerate(arcs[key])
                 ),
             )
         return WriteReport(
@@ -237,7 +236,8 @@ class Writer:
     def _arcs(
         self, key: Key, target: _Target, read: Read, plan: _Plan, places: dict[Key, Place]
     ) -> Iterable[Arc]:
-        if read.key == key and target.old is not None and read.version in (None, target.old.no):
+        own = target.old if read.key == key else None
+        if own is not None and own.state is State.ACTIVE and read.version in (None, own.no):
             # An update that reads the version before stands on all that one stood on, not on itself.
             return [
                 (src, src_vid, target.aid, rel, grp)
