@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -18,16 +18,23 @@ from memorepair.errors import InvalidInput, MissingDependency, NoSolution
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
 from memorepair.integers import Number, NumbersLike, Profits, fraction, profits
-from memorepair.problems import Figure, SelectionInstance, check_ties, figure
-from memorepair.proof import Ties
+from memorepair.leaves import Leaf
+from memorepair.problems import Figure, Selection, SelectionInstance, check_ties, figure
+from memorepair.proof import Certificate, Ties
 from memorepair.reductions.barred import Barred, witnesses
+from memorepair.reductions.knapsack import Knapsack
+from memorepair.reductions.lagrange import Lagrange
 from memorepair.reductions.part import Part
 from memorepair.solvers.parametric import Groups, price_groups
+from memorepair.solvers.pseudoflow import Pseudoflow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = npt.NDArray[np.float64]
+
+PATH = "price path"
+"""What a selection read off the curve names as its solver."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,11 +66,15 @@ class BreakEven:
     def exact(self, position: int) -> Fraction | float:
         """The price of the candidate at `position`; inf where it is in at every price, -inf at none."""
         step = int(self.step[position])
-        return self._price(step) if step > 0 else (math.inf if step == 0 else -math.inf)
+        return self.price_of(step) if step > 0 else (math.inf if step == 0 else -math.inf)
 
     def floats(self) -> Floats:
         """All prices, (k,), each the nearest float."""
-        steps = [math.inf, *(float(self._price(step)) for step in range(1, len(self.numerators))), -math.inf]
+        steps = [
+            math.inf,
+            *(float(self.price_of(step)) for step in range(1, len(self.numerators))),
+            -math.inf,
+        ]
         return np.array(steps)[self.step]
 
     def chosen(self, price: Fraction) -> Mask:
@@ -75,12 +86,13 @@ class BreakEven:
 
         # Prices descend, so the steps that are out form a tail: the first of them is found by halving.
         def out(step: int) -> bool:
-            own = self._price(step)
+            own = self.price_of(step)
             return own < price if self.at_price else own <= price
 
         return bisect_left(range(1, len(self.numerators)), True, key=out) + 1
 
-    def _price(self, step: int) -> Fraction:
+    def price_of(self, step: int) -> Fraction:
+        """The price of step 1, 2, ..."""
         return self.unit * Fraction(int(self.numerators[step]), int(self.denominators[step]))
 
 
@@ -141,11 +153,49 @@ class Frontier:
             raise InvalidInput(f"tradeoff {tradeoff} is negative", witness=tradeoff)
         return (self.fewest if ties == "fewest" else self.most).chosen(price)
 
+    def for_budget(self, budget: Number) -> Selection:
+        """The corner of the curve with most value that costs at most `budget`, and the bound beside it.
+
+        Parameters
+        ----------
+        budget
+            beta, finite, at least 0.
+
+        Returns
+        -------
+        Selection
+            OPTIMAL where the corner meets the bound, else FEASIBLE; its one leaf is the price at which the
+            next step enters. INFEASIBLE where what is required costs more. `select` with a budget searches
+            further.
+
+        Notes
+        -----
+        The corner is read off; one cut finds the dual of the leaf. O(k + m) memory.
+        """
+        instance = replace(self.instance, budget=budget, tradeoff=0)
+        barred_by = witnesses(instance.requires, instance.executable).nearest
+        knapsack, freed = Knapsack().apply(instance)
+        if knapsack is None:
+            return Selection.overrun(instance, barred_by=barred_by, solver=PATH)
+        amounts, step = freed.amounts, self.fewest.step
+        costs = np.zeros(len(self.step_costs), np.int64)
+        np.add.at(costs, step[step >= 0], amounts.cost[step >= 0, 0])
+        pays = self.fewest.entered(Fraction(0))
+        entered = int(np.searchsorted(np.cumsum(costs[:pays]), amounts.budget[0], side="right"))
+        price = self.fewest.price_of(entered) if entered < pays else Fraction(0)
+        payable = knapsack.amounts.payable([price * amounts.value_scale / amounts.cost_scales[0]])
+        relaxed, _ = Lagrange(price=payable).apply(knapsack)
+        proof = Pseudoflow().solve(relaxed).certificate or Certificate.zero()
+        free = ((step >= 0) & (step < entered))[freed.part.nodes]
+        leaf = Leaf(decisions=(), price=payable, certificate=proof)
+        mask, leaves = Knapsack().invert(free, [leaf], freed)
+        return Selection.bounded(instance, mask, leaves, barred_by=barred_by, solver=PATH)
+
     @property
     def breakpoints(self) -> Floats:
         """Prices above 0 at which the smallest optimum changes, (b,), descending."""
         positive = self.fewest.entered(Fraction(0))
-        return np.array([float(self.fewest._price(step)) for step in range(1, positive)])
+        return np.array([float(self.fewest.price_of(step)) for step in range(1, positive)])
 
     @property
     def costs(self) -> Floats:

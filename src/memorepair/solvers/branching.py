@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,6 +57,7 @@ class _Open:
 
     rank: tuple[int, int]
     decisions: tuple[Decision, ...] = field(compare=False)
+    fixed: Fixed = field(compare=False)
     bound: Bound = field(compare=False)
 
 
@@ -88,9 +90,10 @@ class Tree:
         """A part whose bound is at most this needs no further split."""
         return self.worth + math.floor(gap * abs(self.worth + self.instance.base))
 
-    def plant(self, start: Price, limits: Limits) -> None:
-        """The root, its price searched from `start`."""
-        self._place((), self._bound((), start, self.enough(limits.gap)), limits)
+    def plant(self, start: Price, hints: Sequence[Mask], limits: Limits) -> None:
+        """The root, its price searched from `start`, closed sets `hints` known."""
+        root = self.search.root()
+        self._place((), root, self._bound(root, start, hints, limits), limits)
 
     def settled(self, limits: Limits) -> bool:
         """Whether the leaves, with the open parts, meet the gap."""
@@ -126,45 +129,48 @@ class Tree:
         return (*self.leaves, *(_leaf(part.decisions, part.bound) for part in sorted(self.open)))
 
     def _split(self, part: _Open, limits: Limits) -> list[_Open]:
-        fixed = self._fixed(part.decisions)
-        node = self._choose(part, fixed, limits)
+        node = self._choose(part, limits)
         if node is None:
             self.leaves.append(_leaf(part.decisions, part.bound))
             return []
         kept = []
+        low, high = part.bound.low, part.bound.low | part.bound.critical
         for side in (True, False):
+            # The node is in `high` with its cone, and not in `low`, nor is what requires it.
+            if side:
+                cone = reach(self.instance.requires, [node])
+                fixed = Fixed(inside=part.fixed.inside | cone, outside=part.fixed.outside)
+                hints = (low | cone, high)
+            else:
+                above = reach(self.dependents, [node])
+                fixed = Fixed(inside=part.fixed.inside, outside=part.fixed.outside | above)
+                hints = (low, high & ~above)
             decisions = (*part.decisions, (node, side))
-            bound = self._bound(decisions, part.bound.price, self.enough(limits.gap))
-            placed = self._place(decisions, bound, limits)
+            placed = self._place(
+                decisions, fixed, self._bound(fixed, part.bound.price, hints, limits), limits
+            )
             if placed is not None:
                 kept.append(placed)
         return kept
 
-    def _place(self, decisions: tuple[Decision, ...], bound: Bound, limits: Limits) -> _Open | None:
+    def _place(
+        self, decisions: tuple[Decision, ...], fixed: Fixed, bound: Bound, limits: Limits
+    ) -> _Open | None:
         if bound.value is None or bound.value <= self.enough(limits.gap):
             self.leaves.append(_leaf(decisions, bound))
             return None
         self._count += 1
-        part = _Open((-bound.value, self._count), decisions, bound)
+        part = _Open((-bound.value, self._count), decisions, fixed, bound)
         heapq.heappush(self.open, part)
         return part
 
-    def _bound(self, decisions: tuple[Decision, ...], start: Price, enough: int) -> Bound:
-        bound = self.search.bound(self._fixed(decisions), start, enough)
+    def _bound(self, fixed: Fixed, start: Price, hints: Sequence[Mask], limits: Limits) -> Bound:
+        bound = self.search.bound(fixed, start, hints, self.enough(limits.gap))
         if bound.value is not None:
             self.offer(bound.low)
         return bound
 
-    def _fixed(self, decisions: tuple[Decision, ...]) -> Fixed:
-        root = self.search.root()
-        chosen = np.array([node for node, side in decisions if side], np.int64)
-        forbidden = np.array([node for node, side in decisions if not side], np.int64)
-        return Fixed(
-            inside=reach(self.instance.requires, chosen),
-            outside=root.outside | reach(self.dependents, forbidden),
-        )
-
-    def _choose(self, part: _Open, fixed: Fixed, limits: Limits) -> int | None:
+    def _choose(self, part: _Open, limits: Limits) -> int | None:
         """The node of the critical group whose decision is guessed to lower both children's bounds most."""
         # Guess: what is left of the group after the node's cone is taken, or its dependents removed, stays
         # one block that is worth the same per cost.
@@ -178,7 +184,7 @@ class Tree:
         price = np.array([float(one) for one in part.bound.price])
         weights = price if price.any() else np.ones(len(price))
         value, cost = amounts.value.astype(np.float64), amounts.cost.astype(np.float64) @ weights
-        spent = amounts.spent(fixed.inside | part.bound.low)
+        spent = amounts.spent(part.bound.low)
         left = float(np.array([b - s for b, s in zip(amounts.budget, spent, strict=True)]) @ weights)
         total, weight = value[group].sum(), max(cost[group].sum(), 1e-300)
         room = float((part.bound.value or 0) - self.enough(limits.gap))

@@ -81,7 +81,7 @@ def solve_budgeted(instance: KnapsackInstance, limits: Limits, ilp: str | None) 
     room = [limit - gone for limit, gone in zip(amounts.budget, amounts.spent(path.base), strict=True)]
     order = np.argsort(path.rank, kind="stable").astype(np.int32)
     tree.offer(fill_cones(instance.requires, amounts.value, amounts.cost, room, order, path.base))
-    tree.plant(path.critical, limits)
+    tree.plant(path.critical, (path.base, path.rank <= path.entered), limits)
     claim = None
     if ilp is not None and not tree.settled(limits):
         claim = _ask(ilp, tree, path, order, limits)

@@ -39,8 +39,8 @@ def propose(instance: KnapsackInstance, effort: Effort) -> Proposal:
     )
     model.integrality_ = [highspy.HighsVarType.kInteger] * k
     solver = highspy.Highs()
+    solver.silent()
     options: dict[str, bool | int | float] = {
-        "output_flag": False,
         "threads": 1,
         "mip_rel_gap": effort.gap,
         "mip_max_nodes": effort.nodes,

@@ -13,10 +13,13 @@ from memorepair.graphs.digraph import Digraph, Int64, Mask
 from memorepair.integers import exact_total
 from memorepair.problems import Closure, KnapsackInstance
 from memorepair.proof import Certificate
-from memorepair.solvers.pseudoflow import Pseudoflow
+from memorepair.solvers.pseudoflow import Pseudoflow, compiled_kernel
 
 CUTS = 40
 """Cuts at most for one bound; some five were enough on every family measured."""
+
+COMPILED_FROM = 3_000
+"""Nodes plus arcs from which the compiled cut is loaded: a search makes several cuts."""
 
 DENOMINATORS = 2**20
 """A price that a linear program gives in floats is the nearest fraction with a denominator up to this."""
@@ -70,6 +73,8 @@ class PriceSearch:
     def __init__(self, instance: KnapsackInstance) -> None:
         self.instance = instance
         requires = instance.requires
+        if requires.n + requires.m >= COMPILED_FROM:
+            compiled_kernel()
         self._tails = requires.tails()
         self._zero = (Fraction(0),) * len(instance.amounts.budget)
         relaxed = Pseudoflow().solve(instance.at(self._zero))
@@ -82,8 +87,11 @@ class PriceSearch:
         """Nothing decided."""
         return Fixed(inside=np.zeros(self.instance.requires.n, np.bool_), outside=~self.unbounded)
 
-    def bound(self, part: Fixed, start: Price, enough: int) -> Bound:
-        """The least bound over prices, from `start` on; stops at one that is at most `enough`."""
+    def bound(self, part: Fixed, start: Price, hints: Sequence[Mask], enough: int) -> Bound:
+        """The least bound over prices, from `start` on; stops at one that is at most `enough`.
+
+        `hints` are sets of the part, closed, whether or not they keep the budgets.
+        """
         amounts, n = self.instance.amounts, self.instance.requires.n
         gone = amounts.spent(part.inside)
         room = [limit - spent for limit, spent in zip(amounts.budget, gone, strict=True)]
@@ -94,7 +102,7 @@ class PriceSearch:
             )
         search = _Search(self, part, room)
         if len(room) == 1:
-            search.secants(start[0], enough)
+            search.secants(start[0], hints, enough)
         else:
             search.planes(start, enough)
         return search.result()
@@ -149,13 +157,20 @@ class _Search:
             self.best, self.price, self.closure, self.unit = bound, price, closure, unit
         return closure.mask, exact_total(self.amounts.value[closure.mask]), self.amounts.spent(closure.mask)
 
-    def secants(self, start: Fraction, enough: int) -> None:
+    def secants(self, start: Fraction, hints: Sequence[Mask], enough: int) -> None:
         """One cost: the bound is convex in the price, the largest of a line for each set."""
         # `left` is the dearest set known to fit, `right` the cheapest known not to: the least of the two
         # lines' maximum is where they meet, and the sets are nested.
         left = (0, 0)
         right: tuple[int, int] | None = None
-        price = start
+        for hint in hints:
+            mask = hint[self.nodes]
+            value, (cost,) = exact_total(self.amounts.value[mask]), self.amounts.spent(mask)
+            if left[1] < cost <= self.room[0]:
+                left, self.low = (value, cost), mask
+            elif cost > self.room[0] and (right is None or cost < right[1]):
+                right, self.high = (value, cost), mask
+        price = max(Fraction(right[0] - left[0], right[1] - left[1]), Fraction(0)) if right else start
         last: Price | None = None
         for _ in range(CUTS):
             payable = self.amounts.payable([price])
@@ -170,7 +185,9 @@ class _Search:
                 right, self.high = (value, cost), mask
             if same or self._done(enough) or (cost <= self.room[0] and payable[0] == 0):
                 return
-            price = Fraction(right[0] - left[0], right[1] - left[1]) if right else Fraction(0)
+            # Lines of sets that are optimal at no price, as hints may be, could meet below 0.
+            slope = Fraction(right[0] - left[0], right[1] - left[1]) if right else Fraction(0)
+            price = max(slope, Fraction(0))
 
     def planes(self, start: Price, enough: int) -> None:
         """Several costs: each set is a plane over the prices; the least point of those known is next.

@@ -1,0 +1,141 @@
+"""Budgets: proven gap, CPU time, status on families easy and hard.
+
+    python -m bench.budget [--quick] [--json]
+
+prov families: budget 30 % of all cost, tradeoff 0. mine5r: a block model whose critical group is huge, the
+budget 25, 50 and 75 % of the unbudgeted optimum's tonnage, the worst of the three. Each answer's leaves are
+checked twice: by ``verify()``, and with the optimum of each leaf by OR-tools. With ``--json`` the last line
+of standard output is one JSON object, ``{family: {gap, cpu_s, status}}``; progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+import numpy as np
+
+from memorepair import Selection, Status, select
+from memorepair.graphs import generate, reach
+from memorepair.graphs.digraph import Digraph, Int64
+from memorepair.problems import ClosureInstance, budgeted_amounts
+from memorepair.selection import solve_closure
+from memorepair.solvers import get_solver
+
+TARGETS = {
+    "prov-1e2": 0.0,
+    "prov-1e3": 0.0,
+    "prov-1e4": 1e-5,
+    "mine5r-1e4": 1e-3,
+    "prov-1e5": 1e-6,
+    "mine5r-1e5": 1e-3,
+}
+QUICK = ("prov-1e2", "prov-1e3", "prov-1e4", "mine5r-1e4")
+TIME_LIMIT = 60.0
+
+
+def recheck(selection: Selection) -> bool:
+    """Whether no leaf's optimum at its price, by OR-tools, is more than the bound claimed."""
+    instance = selection.instance
+    amounts, forced, barred = budgeted_amounts(instance)
+    dependents = instance.requires.reverse()
+    worst: list[int] = []
+    for leaf in selection.leaves:
+        inside = forced | reach(instance.requires, [i for i, side in leaf.decisions if side])
+        outside = barred | reach(dependents, [i for i, side in leaf.decisions if not side])
+        if (inside & outside).any() or not amounts.keeps(inside):
+            continue
+        price = tuple(
+            one * amounts.value_scale / scale
+            for one, scale in zip(leaf.price, amounts.cost_scales, strict=True)
+        )
+        profit, unit, charges = amounts.priced(price)
+        free = ~inside & ~outside
+        part = ClosureInstance(profit=profit[free], requires=instance.requires.induced(free))
+        best = solve_closure(part, get_solver("ortools"))
+        allowance = sum(a * b for a, b in zip(charges, amounts.budget, strict=True))
+        whole = int(part.profit[best.mask].sum()) + int(profit[inside].sum()) + allowance
+        worst.append(whole // unit)
+    return max(worst, default=0) <= float(selection.bound) * float(amounts.value_scale) * (1 + 1e-15)
+
+
+def instances(name: str) -> list[tuple[float, Digraph, Int64, Int64, int]]:
+    """Share of the budget, graph, value, cost, budget."""
+    drawn = generate(name.replace("5r", "5"))
+    grade = 3 if "5r" in name else 1
+    value = np.rint(drawn.value * grade * 1000).astype(np.int64)
+    cost = np.maximum(1, np.rint(drawn.cost * 1000).astype(np.int64))
+    if name.startswith("prov"):
+        return [(0.3, drawn.requires, value, cost, int(0.3 * cost.sum()))]
+    value, cost = value - cost, np.full(len(value), 1000)
+    pit = select(value=value, requires=drawn.requires).mask
+    return [(s, drawn.requires, value, cost, int(s * cost[pit].sum())) for s in (0.25, 0.5, 0.75)]
+
+
+def measure(name: str) -> dict[str, object]:
+    """The worst gap and the longest time of a family."""
+    gaps, times, statuses = [], [], []
+    result: dict[str, object] = {}
+    for share, requires, value, cost, budget in instances(name):
+
+        def ask(
+            gap: float, arrays: tuple[Digraph, Int64, Int64, int] = (requires, value, cost, budget)
+        ) -> Selection:
+            graph, w, c, beta = arrays
+            return select(
+                value=w,
+                cost=c,
+                requires=graph,
+                budget=beta,
+                gap=gap,
+                time_limit=TIME_LIMIT,
+                node_limit=10**6,
+            )
+
+        begin = time.process_time()
+        selection = ask(TARGETS[name])
+        times.append(time.process_time() - begin)
+        gaps.append(selection.gap)
+        statuses.append(selection.status)
+        checked = selection.verify() and recheck(selection)
+        print(
+            f"{name} {share:.0%}: {selection.objective} of {selection.bound}, gap {selection.gap:.1e}, "
+            f"{len(selection.leaves)} leaves, {times[-1]:.3f} s, checked {checked}",
+            file=sys.stderr,
+            flush=True,
+        )
+        if not checked:
+            raise SystemExit(f"{name} {share:.0%}: a leaf does not bound its part")
+        if name == "mine5r-1e4" and share == 0.5:
+            proved = ask(0.0)
+            result["optimum_50"] = proved.objective if proved.status is Status.OPTIMAL else None
+    worst = Status.OPTIMAL if all(one is Status.OPTIMAL for one in statuses) else Status.FEASIBLE
+    return {"gap": max(gaps), "cpu_s": round(max(times), 4), "status": worst.value, **result}
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m bench.budget", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
+    parser.add_argument("--quick", action="store_true", help="families up to 1e4 only")
+    chosen = parser.parse_args()
+    warm = generate("prov-1e4")
+    cost = np.rint(warm.cost * 1000).astype(np.int64)
+    value = np.rint(warm.value * 1000).astype(np.int64)
+    for node_limit in (0, 2):  # compile everything once
+        select(
+            value=value, cost=cost, requires=warm.requires, budget=int(cost.sum()) // 3, node_limit=node_limit
+        )
+    result = {name: measure(name) for name in (QUICK if chosen.quick else TARGETS)}
+    if chosen.json:
+        print(json.dumps(result))
+    else:
+        for name, figures in result.items():
+            print(name, figures)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
