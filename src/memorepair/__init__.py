@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from memorepair.errors import MemoRepairError, StaleRead, Withdrawn
+from memorepair.explaining import Explanation, explain
 from memorepair.facade import Memory
 from memorepair.frontier import Frontier, frontier
+from memorepair.many import select_many
 from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
 from memorepair.repair.events import Interface
@@ -20,6 +22,7 @@ __all__ = [
     "Artifact",
     "Case",
     "Certificate",
+    "Explanation",
     "Frontier",
     "Interface",
     "Key",
@@ -38,7 +41,9 @@ __all__ = [
     "TaskCase",
     "Withdrawn",
     "__version__",
+    "explain",
     "frontier",
     "operator",
     "select",
+    "select_many",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -145,8 +145,14 @@ def select(
     return solve_within(instance, gap=gap, time_limit=time_limit, node_limit=node_limit, ilp=ilp)
 
 
-def solve(instance: SelectionInstance, *, ties: Ties, solver: str) -> Selection:
-    """Drop what is barred, price, fix what is required, solve, map back, check."""
+def solve(
+    instance: SelectionInstance,
+    *,
+    ties: Ties,
+    solver: str,
+    close: Callable[[ClosureInstance, Solver], Closure] | None = None,
+) -> Selection:
+    """Drop what is barred, price, fix what is required, solve by `close`, map back, check."""
     check_ties(ties)
     algorithm = get_solver(solver)
     promised = ties if algorithm.exact else None
@@ -160,7 +166,7 @@ def solve(instance: SelectionInstance, *, ties: Ties, solver: str) -> Selection:
     priced, same = scalarize.apply(free)
     required = Required(required=free.required)
     closure_instance, rest = required.apply(priced)
-    closure = required.invert(solve_closure(closure_instance, algorithm), rest)
+    closure = required.invert((close or solve_closure)(closure_instance, algorithm), rest)
     closure = barred.invert(scalarize.invert(closure, same), kept)
     return Selection.proved(instance, closure, barred_by=found.nearest, solver=solver, ties=promised)
 

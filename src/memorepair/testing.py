@@ -39,6 +39,7 @@ _KINDS: tuple[st.SearchStrategy[Number], ...] = (
     _DECIMALS,
     st.fractions(-100, 100, max_denominator=60),
 )
+_PRICES: tuple[Number, ...] = (0, 1, 0.3, Decimal("1.5"), 2)
 _NAMES = st.one_of(st.integers(-(2**70), 2**70), st.text(max_size=6))
 
 
@@ -89,7 +90,7 @@ def instances(
         executable=~np.array(draw(flags), np.bool_),
         required=np.array(draw(flags), np.bool_) if draw(st.booleans()) else np.zeros(k, np.bool_),
         ids=None if names is None else tuple(names),
-        tradeoff=0 if several else draw(st.sampled_from((0, 1, 0.3, Decimal("1.5"), 2))),
+        tradeoff=0 if several else draw(st.sampled_from(_PRICES)),
         budget=budget,
     )
 
@@ -164,7 +165,7 @@ def _compare(selection: Selection) -> None:
 def _feasible(instance: SelectionInstance) -> Mask:
     """All feasible sets, (sets, k) bool."""
     k = instance.k
-    sets = (np.arange(1 << k)[:, None] >> np.arange(k)) & 1 == 1
+    sets: Mask = (np.arange(1 << k)[:, None] >> np.arange(k)) & 1 == 1
     good = ~(sets & ~instance.executable).any(axis=1) & (sets | ~instance.required).all(axis=1)
     tails, heads = instance.requires.tails(), instance.requires.heads
     good &= (~sets[:, tails] | sets[:, heads]).all(axis=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,7 +157,7 @@ def test_a_network_is_read_as_it_was_written(folder: Path, instance: SelectionIn
         assert np.array_equal(getattr(again, name), getattr(network, name))
 
 
-def plain(**changes: object) -> SelectionInstance:
+def plain(**changes: Any) -> SelectionInstance:
     instance = SelectionInstance(
         value=np.array([3, -1]),
         cost=np.array([1, 2]),

@@ -8,6 +8,7 @@ scalarize  SelectionInstance            ClosureInstance   value less priced cost
 required   ClosureInstance              ClosureInstance   fixes what must be chosen, with what it requires
 mirror     ClosureInstance              ClosureInstance   the largest optimum as complement of a smallest
 presolve   ClosureInstance              ClosureInstance   takes out leaves and inner nodes of paths
+components ClosureInstance              ClosureInstances  cuts it into parts that no arc joins
 mincut     ClosureInstance              MinCutNetwork     for solvers of minimum cuts
 ========== ============================ ================= ==================================================
 
@@ -17,6 +18,7 @@ mincut     ClosureInstance              MinCutNetwork     for solvers of minimum
 from __future__ import annotations
 
 from memorepair.reductions.barred import Barred, Witnesses, witnesses
+from memorepair.reductions.components import Components
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
 from memorepair.reductions.presolve import Presolve
@@ -26,6 +28,7 @@ from memorepair.reductions.scalarize import Scalarize
 
 __all__ = [
     "Barred",
+    "Components",
     "MinCut",
     "Mirror",
     "Presolve",
