@@ -12,9 +12,20 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Self
 
-from memorepair.arguments import CaseLike, KeyLike, SlotLike, as_case, as_key, as_mapping, as_member, as_slot
 from memorepair.errors import InvalidEvent, InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.arguments import (
+    CaseLike,
+    KeyLike,
+    SlotLike,
+    as_case,
+    as_key,
+    as_keys,
+    as_mapping,
+    as_member,
+    as_scope,
+    as_slot,
+)
 from memorepair.memory.artifact import (
     Artifact,
     Case,
@@ -37,7 +48,6 @@ from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import PruneReport, Receipt, Recovery, UndoReport, WriteReport
 from memorepair.proof import Ties
 from memorepair.repair import engine
-from memorepair.repair.checks.schema import require_schema
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
@@ -205,7 +215,7 @@ class Memory:
         confidence: float | None = None,
         metadata: Mapping[str, Json] | None = None,
         embedding: Embedding | None = None,
-        semantic: Sequence[KeyLike] = (),
+        semantic: KeyLike | Iterable[KeyLike] = (),
         recipe: Recipe | None = None,
         allow_tombstoned: bool = False,
         actor: str | None = None,
@@ -226,7 +236,7 @@ class Memory:
             The content was removed by an event and must not be learned again, unless a person signs for it:
             `allow_tombstoned` with `actor` and `reason`.
         """
-        key = Key(tuple(scope), id or token_hex(8))
+        key = Key(as_scope(scope), token_hex(8) if id is None else id)
         draft = Draft(
             key=key,
             content=content,
@@ -236,10 +246,10 @@ class Memory:
             type=None if type is None else as_member(Type, type),
             slot=as_slot(slot),
             confidence=confidence,
-            metadata=metadata or {},
+            metadata={} if metadata is None else metadata,
             embedding=embedding,
-            semantic=tuple(as_key(other) for other in semantic),
-            recipe=_checkable(recipe or Recipe()),
+            semantic=as_keys(semantic),
+            recipe=Recipe() if recipe is None else recipe,
         )
         self._store.write(
             [draft], act="record", allow_tombstoned=allow_tombstoned, actor=actor, reason=reason
@@ -272,16 +282,18 @@ class Memory:
         """
         if recipe is not None and operator is not None:
             raise InvalidInput("give the operator or the recipe, not both", witness=operator)
+        if recipe is None:
+            recipe = Recipe(
+                operator=operator, version=operator_version, params={} if params is None else params
+            )
         return Derivation(
             self._store,
-            kind=as_member(Kind, kind),
-            arch=as_member(Arch, arch),
-            source=as_member(Source, source),
-            scope=tuple(scope),
-            relation=as_member(Relation, relation),
-            recipe=_checkable(
-                recipe or Recipe(operator=operator, version=operator_version, params=params or {})
-            ),
+            kind=kind,
+            arch=arch,
+            source=source,
+            scope=scope,
+            relation=relation,
+            recipe=recipe,
             on_stale=on_stale,
             allow_tombstoned=allow_tombstoned,
             actor=actor,
@@ -300,8 +312,6 @@ class Memory:
 
         One transaction: on any error nothing is stored.
         """
-        for draft in drafts:
-            _checkable(draft.recipe)
         return self._store.write(
             drafts,
             act="import",
@@ -328,7 +338,7 @@ class Memory:
 
     def search(self, query: str, *, scope: Scope = (), limit: int = 10) -> builtins.list[Hit]:
         """Served artifacts of exactly this scope that contain `query`, best first."""
-        return self._store.search(query, scope=tuple(scope), limit=limit)
+        return self._store.search(query, scope=as_scope(scope), limit=limit)
 
     def list(
         self,
@@ -340,7 +350,7 @@ class Memory:
     ) -> builtins.list[Listing]:
         """What there is, served or not, without content; in order of scope and id."""
         return self._store.listing(
-            scope=None if scope is None else tuple(scope),
+            scope=None if scope is None else as_scope(scope),
             kind=None if kind is None else as_member(Kind, kind),
             state=None if state is None else as_member(State, state),
             limit=limit,
@@ -412,8 +422,7 @@ class Memory:
         from the file; only published successors remain. `erase` does it at once. With `dry_run` the case is
         counted and described (number 0), nothing is changed.
         """
-        roots = tuple(as_key(key) for key in ((keys,) if isinstance(keys, Key | str) else keys))
-        return self._declare(EventKind.DELETE, roots, Deletion(), reason, actor, dry_run, erase=erase)
+        return self._declare(EventKind.DELETE, as_keys(keys), Deletion(), reason, actor, dry_run, erase=erase)
 
     def correct(
         self,
@@ -461,9 +470,9 @@ class Memory:
         *,
         erase: bool = False,
     ) -> Case:
-        for name, text in (("reason", reason), ("actor", actor)):
-            if not text.strip():
-                raise InvalidEvent(f"an event needs a {name}", witness=name)
+        for name, text in (("a reason", reason), ("an actor", actor)):
+            if not isinstance(text, str) or not text.strip():
+                raise InvalidEvent(f"an event needs {name}", witness=name.split()[-1])
         event = RepairEvent(kind=kind, roots=roots, delta=delta, reason=reason, actor=actor)
         return engine.withdraw(self._store, event, operators=self._operators, erase=erase, dry_run=dry_run)
 
@@ -592,10 +601,3 @@ class Memory:
             raise InvalidInput(f"the retention is {self._retention_days:g} days", witness=days)
         age = round(days * _NANOSECONDS_A_DAY)
         return self._store.prune(age, actor=actor, reason=reason, dry_run=dry_run)
-
-
-def _checkable(recipe: Recipe) -> Recipe:
-    # A schema that validation cannot read would fail every successor, long after the writer could mend it.
-    if recipe.schema is not None:
-        require_schema(recipe.schema)
-    return recipe

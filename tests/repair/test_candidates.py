@@ -156,9 +156,8 @@ def test_costs_come_from_sizes_or_from_what_the_operator_has_cost(
 
 def test_a_bad_price_names_the_artifact(make_cascade: MakeCascade, make_shelf: MakeShelf) -> None:
     cascade = make_cascade({"root": (), "a": ("root",)}, ["root"], replaced=True)
-    shelf = make_shelf(cascade, recipes(cascade) | {key("a"): Recipe(operator="copy", cost=-1.0)})
     with pytest.raises(InvalidInput) as refused:
-        build(shelf, cascade)
+        build(make_shelf(cascade, recipes(cascade)), cascade, pricing=Pricing(cost=lambda quote: -1.0))
     assert refused.value.witness == key("a")
 
 

@@ -141,8 +141,6 @@ def test_a_callable_sees_the_candidate() -> None:
     [
         lambda bad, it: prices(it, pricing=Pricing(value=lambda quote: bad)),
         lambda bad, it: prices(it, pricing=Pricing(cost=lambda quote: bad)),
-        lambda bad, it: prices(it, recipes={it.key: Recipe(value=bad)}),
-        lambda bad, it: prices(it, recipes={it.key: Recipe(cost=bad)}),
         lambda bad, it: prices(it, estimates={"op@1": bad}),
     ],
 )

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from memorepair.arguments import as_key
 from memorepair.cli.guard import CLEAN, command
 from memorepair.cli.options import Actor, AsJson, Db, DryRun, KeyText, Reason, opened
 from memorepair.cli.output import emit, say
 from memorepair.errors import InvalidFile, InvalidInput
+from memorepair.memory.arguments import as_key
 from memorepair.memory.artifact import Case
 from memorepair.repair.events import Interface
 

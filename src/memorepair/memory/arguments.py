@@ -1,16 +1,18 @@
-"""Arguments: the shorthand callers may write for a key, a case, a member of an enumeration, a slot."""
+"""Arguments: the shorthand callers may write for keys, scopes, cases, members of enumerations, slots."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum, IntEnum
 from typing import TypeAlias, TypeVar
 
-from memorepair.errors import InvalidInput
-from memorepair.memory.artifact import Case, Key, Slot
+from memorepair.errors import InvalidInput, UnknownId
+from memorepair.memory.artifact import Case, Key, Scope, Slot, check_scope
+from memorepair.memory.values import named
 
 KeyLike: TypeAlias = Key | str
 CaseLike: TypeAlias = Case | int
+ScopeLike: TypeAlias = tuple[str, ...] | list[str]
 SlotLike: TypeAlias = Slot | tuple[str, str] | tuple[str, str, str]
 
 Member = TypeVar("Member", bound=Enum)
@@ -23,16 +25,43 @@ def as_key(key: KeyLike) -> Key:
         return key
     if isinstance(key, str):
         return Key.parse(key)
-    raise InvalidInput(f"a key is a Key or its written form, not {type(key).__name__}", witness=key)
+    raise InvalidInput(f"a key is a Key or its written form, not {named(key)}", witness=key)
+
+
+def as_keys(keys: KeyLike | Iterable[KeyLike]) -> tuple[Key, ...]:
+    """One key, or several in their order."""
+    if isinstance(keys, Key | str):
+        return (as_key(keys),)
+    if not isinstance(keys, Iterable):
+        raise InvalidInput(f"keys are Keys or their written forms, not {named(keys)}", witness=keys)
+    return tuple(as_key(key) for key in keys)
+
+
+def as_scope(scope: ScopeLike) -> Scope:
+    """`scope` as a tuple; a text is refused, for it would fall into its letters."""
+    given: object = scope
+    if isinstance(given, str):
+        raise InvalidInput(f"a scope is a tuple: scope={tuple(given.split('/'))!r}", witness=given)
+    parts = tuple(scope) if isinstance(scope, list) else scope
+    check_scope(parts)
+    return parts
 
 
 def as_case(case: CaseLike) -> int:
-    """The number of `case`."""
+    """The number of `case`.
+
+    Raises
+    ------
+    UnknownId
+        No case can have the number: it has more than 64 bits.
+    """
     if isinstance(case, Case):
         return case.id
-    if isinstance(case, int) and not isinstance(case, bool):
-        return case
-    raise InvalidInput(f"a case is a Case or its number, not {type(case).__name__}", witness=case)
+    if not isinstance(case, int) or isinstance(case, bool):
+        raise InvalidInput(f"a case is a Case or its number, not {named(case)}", witness=case)
+    if not -(2**63) <= case < 2**63:
+        raise UnknownId(f"there is no case {case}", witness=case)
+    return case
 
 
 def as_member(enumeration: type[Member], value: Member | str) -> Member:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -10,13 +12,29 @@ from typing import Self, TypeAlias
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.schemas import require_schema
+from memorepair.memory.values import check_object, check_text, check_type, check_word, is_number, named
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Scope: TypeAlias = tuple[str, ...]
 
+_BITS = 63
+
 
 def _nothing() -> Mapping[str, Json]:
     return MappingProxyType({})
+
+
+def check_scope(scope: Scope) -> None:
+    """Refuse what is no tuple of texts that can be written and read back."""
+    if not isinstance(scope, tuple):
+        raise InvalidInput(f"a scope is a tuple of texts, not {named(scope)}", witness=scope)
+    for part in scope:
+        if not isinstance(part, str) or not part or not part.isprintable():
+            raise InvalidInput("a scope part is non-empty printable text", witness=scope)
+        # The scope ends at the first "::", so a colon at its end would go over to the id.
+        if "/" in part or "::" in part or part.endswith(":"):
+            raise InvalidInput("a scope part holds no / or ::, and ends with no :", witness=scope)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -24,20 +42,16 @@ class Key:
     """Identity of an artifact: its scope (a namespace tuple) and an id unique in it. Versions share the key.
 
     Written ``user/42::home``. An id in the root scope ``()`` is written bare, or as ``::a::b`` where ``::``
-    is part of it.
+    is part of it. A scope part holds no ``/`` or ``::`` and ends with no ``:``: what is written reads back.
     """
 
     scope: Scope
     id: str
 
     def __post_init__(self) -> None:
-        if not self.id or not self.id.isprintable():
+        check_scope(self.scope)
+        if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
             raise InvalidInput("an id is a non-empty printable text", witness=self.id)
-        for part in self.scope:
-            if not part or "/" in part or "::" in part or not part.isprintable():
-                raise InvalidInput(
-                    "a scope part is printable, non-empty, without / or ::", witness=self.scope
-                )
 
     def __str__(self) -> str:
         return f"{'/'.join(self.scope)}::{self.id}" if self.scope or "::" in self.id else self.id
@@ -97,6 +111,16 @@ class Slot:
     valid_from: float | None = None
     valid_to: float | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("entity", "attribute", "value", "scene"):
+            text = getattr(self, name)
+            if text is not None or name in ("entity", "attribute"):
+                check_word(text, f"the {name} of a slot")
+        check_type(self.polarity, bool, "the polarity of a slot is True or False")
+        for bound in (self.valid_from, self.valid_to):
+            if bound is not None and not is_number(bound):
+                raise InvalidInput("a bound of validity is a finite number of seconds", witness=bound)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedding:
@@ -107,6 +131,18 @@ class Embedding:
     revision: str
     normalised: bool
 
+    def __post_init__(self) -> None:
+        check_type(self.vector, tuple, "the vector of an embedding is a tuple of numbers")
+        try:
+            finite = bool(self.vector) and all(map(math.isfinite, array("f", self.vector)))
+        except (TypeError, OverflowError) as error:
+            raise InvalidInput(f"the vector of an embedding: {error}", witness=self.model) from error
+        if not finite:
+            raise InvalidInput("an embedding is not empty, of finite 32-bit numbers", witness=self.model)
+        check_word(self.model, "the model of an embedding")
+        check_word(self.revision, "the revision of an embedding")
+        check_type(self.normalised, bool, "normalised is True or False")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCase:
@@ -115,6 +151,13 @@ class TaskCase:
     name: str
     contains: tuple[str, ...] = ()
     excludes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_word(self.name, "the name of a task case")
+        for texts in (self.contains, self.excludes):
+            check_type(texts, tuple, "what a task case contains or excludes is a tuple of texts")
+            for text in texts:
+                check_word(text, f"what task case {self.name} contains or excludes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +173,7 @@ class Recipe:
     observed
         True for the result of a call that changed the outside world: never re-run.
     schema
-        JSON Schema (the subset of `repair.validation`) that a successor must satisfy.
+        JSON Schema (the subset of `require_schema`) that a successor must satisfy.
     cases
         Task regression cases.
     value, cost
@@ -146,6 +189,27 @@ class Recipe:
     value: float | None = None
     cost: float | None = None
 
+    def __post_init__(self) -> None:
+        for name, part in (("operator", self.operator), ("version", self.version)):
+            if name == "operator" and part is None:
+                continue
+            if not isinstance(part, str) or not part or "@" in part or not part.isprintable():
+                raise InvalidInput(f"the {name} of a recipe is printable text without @", witness=part)
+        check_object(self.params, "the params of a recipe")
+        check_type(self.observed, bool, "observed is True or False")
+        if self.schema is not None:
+            check_object(self.schema, "the schema of a recipe")
+            require_schema(self.schema)
+        check_type(self.cases, tuple, "the cases of a recipe are a tuple")
+        for case in self.cases:
+            check_type(case, TaskCase, "a case of a recipe is a TaskCase")
+        for name, number in (("value", self.value), ("cost", self.cost)):
+            if number is not None and not is_number(number, low=0):
+                raise InvalidInput(f"the {name} of a recipe is finite and not negative", witness=number)
+
+
+_NO_RECIPE = Recipe()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
@@ -160,10 +224,22 @@ class Read:
     relation: Relation = Relation.DERIVE
     group: int = 0
 
+    def __post_init__(self) -> None:
+        check_type(self.key, Key, "what is read is a Key")
+        check_type(self.relation, Relation, "the relation of a read is a Relation")
+        for what, number, low in (("version", self.version, 1), ("group", self.group, 0)):
+            if what == "version" and number is None:
+                continue
+            if isinstance(number, bool) or not isinstance(number, int) or not low <= number < 1 << _BITS:
+                raise InvalidInput(f"the {what} of a read is a whole number from {low}", witness=number)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """What a write brings: content, its description, its recipe, the reads it stands on.
+
+    This and what it holds (`Slot`, `Embedding`, `Recipe`, `TaskCase`, `Read`) check themselves: InvalidInput
+    where a value has the wrong type, is out of its range, or could not be stored and read back.
 
     `content` is text; structured content is canonical JSON text. `semantic` arcs serve retrieval only.
     """
@@ -178,9 +254,30 @@ class Draft:
     confidence: float | None = None
     metadata: Mapping[str, Json] = field(default_factory=_nothing)
     embedding: Embedding | None = None
-    recipe: Recipe = field(default_factory=Recipe)
+    recipe: Recipe = _NO_RECIPE
     reads: tuple[Read, ...] = ()
     semantic: tuple[Key, ...] = ()
+
+    def __post_init__(self) -> None:
+        key = self.key
+        check_type(key, Key, "the key of a draft is a Key")
+        check_text(self.content, f"the content of {key}", key)
+        check_type(self.kind, Kind, f"the kind of {key} is a Kind")
+        check_type(self.arch, Arch, f"the arch of {key} is an Arch")
+        check_type(self.source, Source, f"the source of {key} is a Source")
+        check_type(self.type, Type | None, f"the type of {key} is a Type")
+        check_type(self.slot, Slot | None, f"the slot of {key} is a Slot")
+        if self.confidence is not None and not is_number(self.confidence, 0, 1):
+            raise InvalidInput(f"the confidence of {key} is within 0 and 1", witness=self.confidence)
+        check_object(self.metadata, f"the metadata of {key}")
+        check_type(self.embedding, Embedding | None, f"the embedding of {key} is an Embedding")
+        check_type(self.recipe, Recipe, f"the recipe of {key} is a Recipe")
+        check_type(self.reads, tuple, f"the reads of {key} are a tuple")
+        for read in self.reads:
+            check_type(read, Read, f"a read of {key} is a Read")
+        check_type(self.semantic, tuple, f"the semantic arcs of {key} are a tuple")
+        for other in self.semantic:
+            check_type(other, Key, f"a semantic arc of {key} leads to a Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

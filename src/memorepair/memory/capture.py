@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from secrets import token_hex
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.memory.arguments import KeyLike, SlotLike, as_key, as_keys, as_member, as_scope, as_slot
 from memorepair.memory.artifact import (
     Artifact,
     Draft,
@@ -18,11 +19,11 @@ from memorepair.memory.artifact import (
     Read,
     Recipe,
     Scope,
-    Slot,
     Source,
     Type,
 )
 from memorepair.memory.store import Store
+from memorepair.memory.values import check_names, check_type, require_names
 
 OnStale: TypeAlias = Literal["raise", "quarantine"]
 """What becomes of a derivation that read something withdrawn or changed since."""
@@ -53,12 +54,12 @@ class Derivation:
         self,
         store: Store,
         *,
-        kind: Kind,
+        kind: Kind | str,
         recipe: Recipe | None = None,
         scope: Scope = (),
-        arch: Arch = Arch.NONE,
-        source: Source = Source.EXTRACTION,
-        relation: Relation = Relation.DERIVE,
+        arch: Arch | str = Arch.NONE,
+        source: Source | str = Source.EXTRACTION,
+        relation: Relation | str = Relation.DERIVE,
         on_stale: OnStale = "raise",
         allow_tombstoned: bool = False,
         actor: str | None = None,
@@ -66,13 +67,15 @@ class Derivation:
     ) -> None:
         if on_stale not in ("raise", "quarantine"):
             raise InvalidInput("on_stale is raise or quarantine", witness=on_stale)
+        (require_names if allow_tombstoned else check_names)(actor, reason)
         self._store = store
-        self._kind = kind
-        self._recipe = recipe or Recipe()
-        self._scope = scope
-        self._arch = arch
-        self._source = source
-        self._relation = relation
+        self._kind = as_member(Kind, kind)
+        self._recipe = Recipe() if recipe is None else recipe
+        check_type(self._recipe, Recipe, "a recipe is a Recipe")
+        self._scope = as_scope(scope)
+        self._arch = as_member(Arch, arch)
+        self._source = as_member(Source, source)
+        self._relation = as_member(Relation, relation)
         self._on_stale = on_stale
         self._allow_tombstoned = allow_tombstoned
         self._actor = actor
@@ -108,19 +111,19 @@ class Derivation:
         """After the block: what was kept behind the barrier because something read had left service."""
         return self._quarantined
 
-    def read(self, key: Key | str, relation: Relation | None = None, group: int = 0) -> Artifact:
-        """The served version of `key` (or its written form), recorded as a source of every later write.
+    def read(self, key: KeyLike, relation: Relation | str | None = None, group: int = 0) -> Artifact:
+        """The served version of `key`, recorded as a source of every later write.
 
         Raises
         ------
         UnknownId, Withdrawn
         """
         self._require_open()
-        artifact = self._store.get(Key.parse(key) if isinstance(key, str) else key)
+        artifact = self._store.get(as_key(key))
         read = Read(
             key=artifact.key,
             version=artifact.version,
-            relation=self._relation if relation is None else relation,
+            relation=self._relation if relation is None else as_member(Relation, relation),
             group=group,
         )
         self._reads[read] = None
@@ -132,15 +135,15 @@ class Derivation:
         *,
         id: str | None = None,
         scope: Scope | None = None,
-        kind: Kind | None = None,
-        arch: Arch | None = None,
-        source: Source | None = None,
-        type: Type | None = None,
-        slot: Slot | None = None,
+        kind: Kind | str | None = None,
+        arch: Arch | str | None = None,
+        source: Source | str | None = None,
+        type: Type | str | None = None,
+        slot: SlotLike | None = None,
         confidence: float | None = None,
         metadata: Mapping[str, Json] | None = None,
         embedding: Embedding | None = None,
-        semantic: Sequence[Key] = (),
+        semantic: KeyLike | Iterable[KeyLike] = (),
         recipe: Recipe | None = None,
     ) -> Key:
         """Write when the block ends; the key is valid from then on, its id random unless given.
@@ -151,23 +154,23 @@ class Derivation:
             This derivation has written the key already.
         """
         self._require_open()
-        key = Key(self._scope if scope is None else scope, id or token_hex(8))
+        key = Key(self._scope if scope is None else as_scope(scope), token_hex(8) if id is None else id)
         if key in self._drafts:
             raise InvalidInput(f"{key} is written twice", witness=key)
         self._drafts[key] = Draft(
             key=key,
             content=content,
-            kind=self._kind if kind is None else kind,
-            arch=self._arch if arch is None else arch,
-            source=self._source if source is None else source,
-            type=type,
-            slot=slot,
+            kind=self._kind if kind is None else as_member(Kind, kind),
+            arch=self._arch if arch is None else as_member(Arch, arch),
+            source=self._source if source is None else as_member(Source, source),
+            type=None if type is None else as_member(Type, type),
+            slot=as_slot(slot),
             confidence=confidence,
-            metadata=metadata or {},
+            metadata={} if metadata is None else metadata,
             embedding=embedding,
             recipe=self._recipe if recipe is None else recipe,
             reads=tuple(self._reads),
-            semantic=tuple(semantic),
+            semantic=as_keys(semantic),
         )
         return key
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from memorepair.errors import InvalidEvent, InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
 from memorepair.memory.barrier import Barrier
-from memorepair.memory.codec import Prepared, delta_of, key_of, to_json
+from memorepair.memory.codec import Prepared, delta_of, key_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.journal import Journal
 from memorepair.memory.keys import find, known, named_twice
 from memorepair.memory.secret import Secret
+from memorepair.memory.values import to_json
 from memorepair.memory.writer import Writer
 
 DELETE = "delete"
@@ -61,7 +62,7 @@ class Cases:
         for root, one in zip(roots, there, strict=True):
             if one.state is State.ERASED:
                 raise Withdrawn(root, one.cause, "erased")
-        case = self._insert(event, actor, reason, to_json(delta, "the delta", roots[0]), erase)
+        case = self._insert(event, actor, reason, to_json(delta, "the delta of the event", roots[0]), erase)
         self._db.many(
             "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
             ((case, position, one.aid, one.vid) for position, one in enumerate(there)),

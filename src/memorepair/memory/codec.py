@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any
 
 from memorepair.errors import InvalidInput
-from memorepair.graphs.terms import Arch, Kind, Relation
+from memorepair.graphs.terms import Arch, Kind
 from memorepair.memory.artifact import (
     Artifact,
     Draft,
@@ -28,9 +27,7 @@ from memorepair.memory.artifact import (
     Type,
 )
 from memorepair.memory.connection import Row
-
-CONTENT_LIMIT = 16 * 1024 * 1024
-"""Bytes of UTF-8 one version may have."""
+from memorepair.memory.values import check_type, named, to_json
 
 _NO_RECIPE = Recipe()
 
@@ -60,66 +57,21 @@ def token(sid: int) -> str:
     return "".join(chr(0xE000 + (sid >> shift & 0xFFF)) for shift in (24, 12, 0))
 
 
-def check_text(text: str, what: str, key: Key) -> None:
-    """Refuse what is no text of Unicode scalar values, or too long."""
-    if not isinstance(text, str):
-        raise InvalidInput(f"{what} of {key} must be text, not {type(text).__name__}", witness=key)
-    try:
-        size = len(text.encode())
-    except UnicodeEncodeError as error:
-        raise InvalidInput(f"{what} of {key} has a lone surrogate at {error.start}", witness=key) from error
-    if size > CONTENT_LIMIT:
-        raise InvalidInput(f"{what} of {key} has {size} bytes, more than {CONTENT_LIMIT}", witness=key)
+def prepare(drafts: Iterable[Draft]) -> list[Prepared]:
+    """Encode drafts, which have checked themselves."""
+    if not isinstance(drafts, Iterable):
+        raise InvalidInput(f"drafts are a sequence of Draft, not {named(drafts)}", witness=drafts)
+    return [_prepare(draft) for draft in drafts]
 
 
-def to_json(value: object, what: str, key: Key) -> str:
-    """JSON text without NaN; mappings of any sort are objects."""
-    try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_mapping)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"{what} of {key} is no JSON: {error}", witness=key) from error
-    check_text(text, what, key)
-    return text
-
-
-def _mapping(value: object) -> dict[Any, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
-
-
-def prepare(draft: Draft) -> Prepared:
-    """Check a draft and encode it.
-
-    Raises
-    ------
-    InvalidInput
-        Content that is no text or too long, metadata or parameters that are no JSON, NaN anywhere.
-    """
-    key = draft.key
-    check_text(draft.content, "the content", key)
-    _check_words(draft)
-    if draft.confidence is not None and not 0 <= draft.confidence <= 1:
-        raise InvalidInput(f"the confidence of {key} is not within 0 and 1", witness=draft.confidence)
+def _prepare(draft: Draft) -> Prepared:
+    check_type(draft, Draft, "what is written is a Draft")
     return Prepared(
         draft=draft,
         meta=_meta(draft),
-        recipe=None if draft.recipe == _NO_RECIPE else _recipe(draft.recipe, key),
-        vector=None if draft.embedding is None else _vector(draft.embedding, key),
+        recipe=None if draft.recipe == _NO_RECIPE else _recipe(draft.recipe, draft.key),
+        vector=None if draft.embedding is None else array("f", draft.embedding.vector).tobytes(),
     )
-
-
-def _check_words(draft: Draft) -> None:
-    # What is stored must read back: a word outside its enumeration would make the row unreadable.
-    words = [(Kind, draft.kind), (Arch, draft.arch), (Source, draft.source)]
-    words += [(Relation, read.relation) for read in draft.reads]
-    if draft.type is not None:
-        words.append((Type, draft.type))
-    try:
-        for enumeration, word in words:
-            enumeration(word)
-    except ValueError as error:
-        raise InvalidInput(f"{draft.key}: {error}", witness=draft.key) from error
 
 
 def check_limit(limit: int | None) -> int:
@@ -143,29 +95,13 @@ def _meta(draft: Draft) -> str | None:
         said["confidence"] = draft.confidence
     if draft.metadata:
         said["metadata"] = dict(draft.metadata)
-    return to_json(said, "the metadata", draft.key) if said else None
+    return to_json(said, f"the metadata of {draft.key}", draft.key) if said else None
 
 
 def _recipe(recipe: Recipe, key: Key) -> str:
-    for name in ("value", "cost"):
-        given = getattr(recipe, name)
-        if given is not None and not (math.isfinite(given) and given >= 0):
-            raise InvalidInput(f"the {name} of {key} must be finite and not negative", witness=given)
     body = {field.name: getattr(recipe, field.name) for field in fields(Recipe)}
     body["cases"] = [[case.name, list(case.contains), list(case.excludes)] for case in recipe.cases]
-    return to_json(body, "the recipe", key)
-
-
-def _vector(embedding: Embedding, key: Key) -> bytes:
-    if not embedding.vector or not all(map(math.isfinite, embedding.vector)):
-        raise InvalidInput(f"the embedding of {key} must be finite and not empty", witness=key)
-    try:
-        packed = array("f", embedding.vector)
-    except OverflowError as error:
-        raise InvalidInput(f"the embedding of {key} is out of range", witness=key) from error
-    if not all(map(math.isfinite, packed)):
-        raise InvalidInput(f"the embedding of {key} exceeds 32-bit floats", witness=key)
-    return packed.tobytes()
+    return to_json(body, f"the recipe of {key}", key)
 
 
 def recipe_of(body: str | None) -> Recipe:

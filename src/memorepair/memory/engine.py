@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from memorepair.errors import InvalidInput, UnknownId, Withdrawn
+from memorepair.errors import UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Artifact, Key, Recipe, State
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
@@ -182,10 +182,3 @@ def inspect(
     with journal.entry("inspect", actor=actor, reason=reason) as seq:
         journal.add(seq, [(vid, state, state)])
     return artifact_of(tuple(columns), State(state))
-
-
-def require_named(actor: str | None, reason: str | None) -> None:
-    """Refuse what only a person may do when nobody signs for it, or for no reason."""
-    for name, text in (("actor", actor), ("reason", reason)):
-        if not isinstance(text, str) or not text.strip():
-            raise InvalidInput(f"this needs {'an' if name == 'actor' else 'a'} {name}", witness=name)

@@ -57,6 +57,7 @@ from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
 from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
+from memorepair.memory.values import check_names, require_names
 from memorepair.memory.writer import Writer
 
 PURGE_SECONDS = 2.0
@@ -178,9 +179,8 @@ class SqliteStore:
         reason: str | None = None,
         quarantine: bool = False,
     ) -> WriteReport:
-        prepared = [prepare(draft) for draft in drafts]
-        if allow_tombstoned:
-            engine.require_named(actor, reason)
+        prepared = prepare(drafts)
+        (require_names if allow_tombstoned else check_names)(actor, reason)
         with self._writing():
             return self._writer.write(
                 prepared,
@@ -205,7 +205,8 @@ class SqliteStore:
         erase: bool = False,
         dry_run: bool = False,
     ) -> Case:
-        prepared = [prepare(draft) for draft in replacements]
+        prepared = prepare(replacements)
+        check_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
             number = self._cases.open(
                 event,
@@ -221,7 +222,7 @@ class SqliteStore:
         return replace(case, id=0) if dry_run else case
 
     def stage(self, case: int, draft: Draft) -> int:
-        prepared = prepare(draft)
+        (prepared,) = prepare([draft])
         with self._writing():
             return self._publication.stage(case, prepared)
 
@@ -271,13 +272,13 @@ class SqliteStore:
     # taking back, removing ---------------------------------------------------------------------------
 
     def undo(self, case: int, *, actor: str, reason: str, dry_run: bool = False) -> UndoReport:
-        engine.require_named(actor, reason)
+        require_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
             self._publication.discard(case)
             return self._undo.undo(case, actor=actor, reason=reason)
 
     def erase(self, case: int, *, actor: str, reason: str) -> Receipt:
-        engine.require_named(actor, reason)
+        require_names(actor, reason)
         with self._writing(full=True):
             self._eraser.erase(case, actor=actor, reason=reason)
         self.purge()
@@ -302,6 +303,7 @@ class SqliteStore:
         reason: str | None = None,
         dry_run: bool = False,
     ) -> PruneReport:
+        check_names(actor, reason)
         with self._writing(keep=not dry_run):
             return self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
 
@@ -403,7 +405,7 @@ class SqliteStore:
     # reviewing -------------------------------------------------------------------------------------
 
     def inspect(self, key: Key, *, actor: str, reason: str, version: int | None = None) -> Artifact:
-        engine.require_named(actor, reason)
+        require_names(actor, reason)
         with self._writing():
             return engine.inspect(self._db, self._journal, key, actor=actor, reason=reason, version=version)
 
