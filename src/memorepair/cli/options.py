@@ -23,6 +23,9 @@ MaybeScope = Annotated[str | None, typer.Option("--scope", help="Only this scope
 Wait = Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")]
 CaseNumber = Annotated[int, typer.Argument(metavar="CASE", help="Number of the case.")]
 Tradeoff = Annotated[float | None, typer.Option(help="Price: value per unit of cost.")]
+FromFormat = Annotated[
+    str | None, typer.Option("--from", help="Format of the file read, where its name does not say it.")
+]
 Ties = Annotated[str, typer.Option(help="Of several optima the smallest (fewest) or the largest (most).")]
 Solver = Annotated[str, typer.Option(help="Name of the solver.")]
 

@@ -10,11 +10,13 @@ from typing import Annotated, cast
 import typer
 
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
-from memorepair.cli.options import AsJson, Solver, Ties, Tradeoff
+from memorepair.cli.options import AsJson, FromFormat, Solver, Ties, Tradeoff
 from memorepair.cli.output import emit, pairs, rows, say
 from memorepair.cli.plain import plain
-from memorepair.errors import UnknownId
-from memorepair.formats import read_instance
+from memorepair.errors import InvalidFile, UnknownId
+from memorepair.explaining import Explanation, explain
+from memorepair.formats import read
+from memorepair.frontier import frontier
 from memorepair.memory.artifact import Json
 from memorepair.problems import Selection, SelectionInstance
 from memorepair.proof import Ties as TieRule
@@ -34,37 +36,68 @@ def solve(
     required: Annotated[
         list[str] | None, typer.Option(help="Id that must be chosen; may be repeated.")
     ] = None,
+    asked: Annotated[
+        list[str] | None, typer.Option("--explain", help="Id to explain; may be repeated.", metavar="ID")
+    ] = None,
+    format: FromFormat = None,
     as_json: AsJson = False,
 ) -> int:
     """Choose the candidates whose value is worth their cost; exit code 1 where nothing feasible exists."""
-    instance = _requiring(read_instance(file), required or ())
+    instance = read(file, format)
+    if not isinstance(instance, SelectionInstance):
+        raise InvalidFile("the file holds a network, no instance to select from", witness=str(file))
+    if required:
+        mask = instance.required.copy()
+        mask[_positions(instance, required)] = True
+        instance = replace(instance, required=mask)
+    positions = _positions(instance, asked or ())
     selection = select(instance, tradeoff=tradeoff, ties=cast(TieRule, ties), solver=solver)
     verified = selection.verify()
+    why = _explained(selection, positions)
     if as_json:
-        emit(_told(selection, verified))
+        emit(_told(selection, verified, why))
     elif selection.answer is None:
-        say(f"{selection.status.value}: what is required needs what cannot be executed", style="yellow")
-        say(" needs ".join(map(str, selection.report.infeasible)))
+        _regret(selection)
     else:
         _show(selection, verified)
+    if not as_json:
+        for one in why:
+            say(str(one))
     return PROBLEMS if selection.answer is None else CLEAN
 
 
-def _requiring(instance: SelectionInstance, ids: Sequence[str]) -> SelectionInstance:
+def _positions(instance: SelectionInstance, ids: Sequence[str]) -> list[int]:
     if not ids:
-        return instance
+        return []
     # 1 and "1" are two ids; of the two a text on the command line means the text.
     order = sorted(range(instance.k), key=lambda position: isinstance(instance.id_of(position), str))
     place = {str(instance.id_of(position)): position for position in order}
-    mask = instance.required.copy()
     for id in ids:
         if id not in place:
             raise UnknownId(f"no candidate has the id {id!r}", witness=id)
-        mask[place[id]] = True
-    return replace(instance, required=mask)
+    return [place[id] for id in ids]
 
 
-def _told(selection: Selection, verified: bool) -> dict[str, Json]:
+def _explained(selection: Selection, positions: list[int]) -> list[Explanation]:
+    instance = selection.instance
+    several = len(positions) > 1 and selection.answer is not None and instance.kinds == 1
+    curve = frontier(instance) if several else None
+    return [explain(selection, instance.id_of(position), curve=curve) for position in positions]
+
+
+def _regret(selection: Selection) -> None:
+    report = selection.report
+    if report.infeasible:
+        say(f"{selection.status.value}: what is required needs what cannot be executed", style="yellow")
+        say(" needs ".join(map(str, report.infeasible)))
+    elif report.overrun:
+        costs = ", ".join(map(str, report.overrun))
+        say(f"{selection.status.value}: what is required costs {costs}, more than the budget", style="yellow")
+    else:
+        say(f"{selection.status.value}: a limit was reached before the first answer", style="yellow")
+
+
+def _told(selection: Selection, verified: bool, why: list[Explanation]) -> dict[str, Json]:
     about: dict[str, Json] = {
         "status": selection.status.value,
         "solver": selection.solver,
@@ -76,6 +109,8 @@ def _told(selection: Selection, verified: bool) -> dict[str, Json]:
     if selection.answer is not None:
         for name in ("chosen", "value", "cost", "objective", "bound", "gap"):
             about[name] = plain(getattr(selection, name))
+    if why:
+        about["explanations"] = [plain(one.to_json()) for one in why]
     return about
 
 
@@ -84,6 +119,7 @@ def _show(selection: Selection, verified: bool) -> None:
         {
             "status": f"{selection.status.value}, proof {'verified' if verified else 'not verified'}",
             "objective": selection.objective,
+            "gap": selection.gap or None,
             "value": selection.value,
             "cost": selection.cost,
             "chosen": f"{len(selection.chosen)} of {selection.instance.k}",
