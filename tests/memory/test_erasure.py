@@ -51,7 +51,7 @@ def traces(store: SqliteStore) -> tuple[int, int]:
 
 
 def terms(leaf: bytes) -> Iterator[bytes]:
-    """The terms of a leaf of an FTS5 segment: a footer of offsets; lengths kept of the term before, and new."""
+    """The terms of a leaf of an FTS5 segment: a footer of offsets; lengths kept and new."""
     footer, offset, term = int.from_bytes(leaf[2:4], "big"), 0, b""
     place = footer
     while place < len(leaf):
@@ -200,7 +200,9 @@ def test_what_is_erased_is_never_opened_again(family: SqliteStore) -> None:
 
 def test_the_entry_of_the_receipt_is_sealed_and_verifies(family: SqliteStore) -> None:
     store = family
-    digests = {(one.key, past.version): past.digest for one in store.listing() for past in store.history(one.key)}
+    digests = {
+        (one.key, past.version): past.digest for one in store.listing() for past in store.history(one.key)
+    }
     case = store.open_case(event="delete", roots=[A], actor="x", reason="r")
     receipt = store.erase(case.id, actor="x", reason="r")
     assert {(one.key, one.version): one.digest for one in receipt.versions} == {
@@ -235,9 +237,8 @@ def test_a_reader_with_an_older_snapshot_keeps_the_erasure_pending(family: Sqlit
     reader = sqlite3.connect(store.path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM content").fetchone()
-    case = store.open_case(event="delete", roots=[A], actor="x", reason="r")
-    with store._writing(full=True):  # as `erase` does, without waiting for the reader
-        store._eraser.erase(case.id, actor="x", reason="r")
+    case = store.open_case(event="delete", roots=[A], actor="x", reason="r", erase=True)
+    store.close_case(case.id)
     assert store.purge(wait=0.0) == []
     receipt = store.receipt(case.id)
     assert receipt is not None

@@ -597,7 +597,11 @@ class StoreMachine(RuleBasedStateMachine):
             return
         closed = self.store.close_case(number)
         if case.event == "delete":
-            due = [one for one in case.roots.items() if self.model.at(*one).barred is State.WITHDRAWN]
+            due: list[Versioned] = [
+                (root, no)
+                for root, no in case.roots.items()
+                if self.model.at(root, no).barred is State.WITHDRAWN
+            ]
             with self.model.entry(number, "close", due):
                 for root, no in due:
                     self.model.at(root, no).barred, self.model.at(root, no).case = State.ARCHIVED, number

@@ -40,7 +40,8 @@ _NAMED = "JOIN version v ON v.vid = u.vid JOIN artifact a ON a.aid = u.aid JOIN 
 _LATER = f"""SELECT s.name, a.id, j.cause, j.act FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq
     CROSS JOIN undoing u ON u.vid = r.vid {_NAMED} LEFT JOIN cases k ON k.cause = j.cause
     WHERE j.seq > (SELECT min(first) FROM undoing) AND j.seq > u.first AND j.cause IS NOT ?
-    AND (r.before IS NOT r.after OR j.act = 'withdraw') AND k.status IS NOT ? ORDER BY j.seq LIMIT 1"""  # noqa: S608
+    AND (r.before IS NOT r.after OR j.act = 'withdraw') AND k.status IS NOT ?
+    ORDER BY j.seq, s.name, a.id LIMIT 1"""  # noqa: S608
 
 _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 

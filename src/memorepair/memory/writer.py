@@ -237,7 +237,9 @@ class Writer:
         self, key: Key, target: _Target, read: Read, plan: _Plan, places: dict[Key, Place]
     ) -> Iterable[Arc]:
         own = target.old if read.key == key else None
-        if own is not None and own.state is State.ACTIVE and read.version in (None, own.no):
+        if own is not None and read.version in (None, own.no):
+            if own.state is not State.ACTIVE:
+                raise Withdrawn(key, own.cause, own.state.name.lower())
             # An update that reads the version before stands on all that one stood on, not on itself.
             return [
                 (src, src_vid, target.aid, rel, grp)
