@@ -639,7 +639,7 @@ class StoreMachine(RuleBasedStateMachine):
             with pytest.raises(InvalidInput):
                 self.store.erase(number, actor="someone", reason="asked to")
             return
-        doomed = set() if case.erased else self.model.doomed(number)
+        doomed: set[Versioned] = set() if case.erased else self.model.doomed(number)
         receipt = self.store.erase(number, actor="someone", reason="asked to")
         assert receipt.status is Erasure.DONE
         if not case.erased:
