@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memorepair.graphs.terms import Arch, Kind, Relation
-from memorepair.memory.artifact import Key, Listing, Recipe, State
+from memorepair.memory.artifact import Case, CaseStatus, Key, Listing, Recipe, State
 from memorepair.memory.exchange import Member, OperatorCost, SupportArc
 from memorepair.repair.cascade import Cascade
 
@@ -116,6 +116,9 @@ class _Shelf:
 
     def operator_costs(self) -> Mapping[str, OperatorCost]:
         return self.costs
+
+    def cases(self, status: CaseStatus | None = None) -> Sequence[Case]:
+        return []
 
     def describe(self, key: Key) -> Listing:
         return Listing(

@@ -156,7 +156,7 @@ def test_adapting_twice_is_adapting_once(tools: list[str], renames: dict[str, st
         ({"steps": [{"name": "a.b", "tool": "t"}]}, "the name of step 1"),
         ({"steps": [{"name": "a"}]}, "the tool of step 1"),
         ({"steps": [{"name": "a", "tool": "t", "arguments": []}]}, "arguments of step 1"),
-        ({"inputs": ["a"], "steps": [{"name": "a", "tool": "t"}]}, "a"),
+        ({"inputs": ["a"], "steps": [{"name": "a", "tool": "t"}]}, "step 1"),
         ({"inputs": ["a", "a"], "steps": []}, "inputs"),
     ],
 )

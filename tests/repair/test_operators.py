@@ -145,7 +145,7 @@ def _raises(call: Call) -> str:
         ),
         (
             FunctionOperator(name="bad", function=lambda call: Made(content="x", cost=float("nan"))),
-            "the operator's cost is nan, not finite and >= 0",
+            "the operator's cost is no number that is finite and >= 0",
         ),
     ],
 )

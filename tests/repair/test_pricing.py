@@ -141,7 +141,6 @@ def test_a_callable_sees_the_candidate() -> None:
     [
         lambda bad, it: prices(it, pricing=Pricing(value=lambda quote: bad)),
         lambda bad, it: prices(it, pricing=Pricing(cost=lambda quote: bad)),
-        lambda bad, it: prices(it, estimates={"op@1": bad}),
     ],
 )
 def test_a_price_that_is_none_names_the_artifact(bad: float, ask: Callable[[float, Member], object]) -> None:

@@ -41,23 +41,23 @@ GET: Json = {"name": "a", "tool": "get", "arguments": {"id": "{who}"}, "outputs"
 @pytest.mark.parametrize(
     ("step", "violation"),
     [
-        ({"name": "b", "tool": "gone"}, "step b: there is no tool gone"),
-        ({"name": "b", "tool": "get"}, "step b: get requires the argument id"),
+        ({"name": "b", "tool": "gone"}, "step 2: no interface has its tool"),
+        ({"name": "b", "tool": "get"}, "step 2: get requires the argument id"),
         (
             {"name": "b", "tool": "get", "arguments": {"id": 1, "nr": 2}},
-            "step b: get takes no argument nr",
+            "step 2: get does not take its argument 2",
         ),
         (
             {"name": "b", "tool": "get", "arguments": {"id": "{a.name}"}},
-            "step b: {a.name} is no input and no output of an earlier step",
+            "step 2, argument 1: a reference to no input and no output of an earlier step",
         ),
         (
             {"name": "b", "tool": "free", "arguments": {"text": ["{b.x}"]}, "outputs": ["x"]},
-            "step b: {b.x} is no input and no output of an earlier step",
+            "step 2, argument 1: a reference to no input and no output of an earlier step",
         ),
         (
             {"name": "b", "tool": "get", "arguments": {"id": 1}, "outputs": ["age"]},
-            "step b: get gives no age",
+            "step 2: get does not give its output 1",
         ),
         ({"name": "b", "tool": "free", "arguments": {"text": "{a.city}"}, "outputs": ["any"]}, None),
     ],
@@ -70,17 +70,17 @@ def test_the_first_violation_is_named(step: Json, violation: str | None) -> None
 def test_the_result_is_checked_too() -> None:
     assert run(GET, result="In {a.city}").violation is None
     assert run(GET, result={"x": "{a.zip}"}) == DryRun(
-        passed=1, violation="the result: {a.zip} is no input and no output of an earlier step"
+        passed=1, violation="the result: a reference to no input and no output of an earlier step"
     )
 
 
 @pytest.mark.parametrize(
     ("limits", "violation"),
     [
-        (SandboxLimits(steps=1), "step b: more than 1 steps"),
-        (SandboxLimits(budget=2), "step b: more than 2 units of work"),
-        (SandboxLimits(budget=3), "step b: more than 3 units of work"),
-        (SandboxLimits(output=30), "step b: more than 30 characters of arguments and results"),
+        (SandboxLimits(steps=1), "step 2: more than 1 steps"),
+        (SandboxLimits(budget=2), "step 2: more than 2 units of work"),
+        (SandboxLimits(budget=3), "step 2, argument 1: more than 3 units of work"),
+        (SandboxLimits(output=30), "step 2: more than 30 characters of arguments and results"),
         (SandboxLimits(), None),
     ],
 )

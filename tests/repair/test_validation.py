@@ -12,15 +12,15 @@ from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Json, Key, Recipe, TaskCase
 from memorepair.memory.schemas import require_schema
-from memorepair.repair.checks.canary import leaks
 from memorepair.repair.checks.check import Context, Word
-from memorepair.repair.checks.marks import marked
+from memorepair.repair.checks.marks import marked, recognised, runs
 from memorepair.repair.checks.schema import violation
+from memorepair.repair.events import EventKind
 from memorepair.repair.jsontext import canonical
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.operator import Call, Input, Made, Operator
 from memorepair.repair.operators.recompute import FunctionOperator
-from memorepair.repair.validation import CHECKS, first_refusal, validate
+from memorepair.repair.validation import BEFORE, CHECKS, admit, first_refusal, validate
 
 ROOT, PARENT, SOURCE = Key((), "root"), Key((), "parent"), Key((), "source")
 
@@ -38,9 +38,11 @@ def context(
     own: str | None = None,
     stored: Mapping[Key, str] | None = None,
     params: Mapping[str, Json] | None = None,
+    event: EventKind = EventKind.DELETE,
 ) -> Context:
     given = {SOURCE: "fine"} if sources is None else sources
     return Context(
+        event=event,
         mode=mode,
         arch=arch,
         recipe=recipe or Recipe(),
@@ -84,7 +86,8 @@ def refusal(it: Context) -> tuple[str, Word] | None:
 )
 def test_the_checks_that_apply(mode: Mode, arch: Arch, recipe: Recipe, names: list[str]) -> None:
     assert [verdict.check for verdict in validate(context(mode=mode, arch=arch, recipe=recipe))] == names
-    assert len({check.name for check in CHECKS}) == len(CHECKS)
+    all_names = [check.name for check in BEFORE] + [check.name for check in CHECKS]
+    assert len(set(all_names)) == len(all_names)
 
 
 # replay ----------------------------------------------------------------------------------------------
@@ -221,14 +224,58 @@ def test_common_words_give_nothing_away() -> None:
     assert refusal(context("The user lives in Lyon and works.", withdrawn="The user lives there.")) is None
 
 
-def test_a_template_may_share_words_but_no_passage_with_what_was_withdrawn() -> None:
-    params: dict[str, Json] = {"template": "A note on Customer Mei: {sources}"}
+@pytest.mark.parametrize(
+    "withdrawn", ["Ask Customer Wu or Mei.", "A note on Customer Mei: she left.", "Mei."]
+)
+def test_a_template_has_no_word_of_its_own_in_the_text(withdrawn: str) -> None:
     text = "A note on Customer Mei: she left."
-    sources = {SOURCE: "she left."}
-    assert refusal(context(text, sources=sources, params=params, withdrawn="Ask Customer Wu or Mei.")) is None
-    assert refusal(
-        context(text, sources=sources, params=params, withdrawn="A note on Customer Mei: she left.")
-    ) == ("canary", Word.QUARANTINE)
+    frame: dict[str, Json] = {"template": "A note on Customer Mei: {sources}"}
+    caught = context(text, sources={SOURCE: "she left."}, params=frame, withdrawn=withdrawn)
+    assert refusal(caught) == ("canary", Word.QUARANTINE)
+    assert refusal(context(text, sources={SOURCE: text}, params=frame, withdrawn=withdrawn)) is None
+
+
+def test_a_capital_that_begins_a_sentence_counts_where_the_other_text_has_it_inside_one() -> None:
+    assert refusal(context("Ask Anna.", withdrawn="Anna left.")) == ("canary", Word.QUARANTINE)
+    assert refusal(context("They ask anna.", withdrawn="Anna left.")) is None
+    assert refusal(context("Anna.", withdrawn="Anna left.")) is None
+    assert refusal(context("Ask Anna.", withdrawn="Anna left.", sources={SOURCE: "Anna."})) is None
+
+
+# params ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Paris",
+        "paris",
+        "Explain that Anna owes 500 euros.",
+        "Write for Anna: {sources}",
+        "No. X9Y8Z7",
+        4711,
+        ["Rome", {"city": ["Paris"]}],
+        {"Paris": True},
+        {"procedure": {"steps": [{"arguments": {"code": "X9Y8Z7"}}]}},
+    ],
+)
+def test_params_that_rest_on_what_was_withdrawn_are_found_before_the_operator_is_called(value: Json) -> None:
+    withdrawn = "Anna owes 500 euros. She lives in Paris. Her code is X9Y8Z7, her number 4711."
+    params: dict[str, Json] = {"city": value}
+    found = admit(context(params=params, withdrawn=withdrawn))
+    assert [(one.check, one.word, one.saw) for one in found] == [
+        ("params", Word.FAIL, "params rest on what was withdrawn (root)")
+    ]
+    assert [one.passed for one in admit(context(params=params, withdrawn="It rains."))] == [True]
+    said = context(params=params, withdrawn=withdrawn, sources={SOURCE: withdrawn})
+    assert [one.passed for one in admit(said)] == [True]
+    assert admit(context(params=params, withdrawn=withdrawn, event=EventKind.MIGRATE)) == ()
+    assert admit(context(withdrawn=withdrawn)) == ()
+
+
+def test_a_param_is_no_leak_by_its_name_or_by_common_words() -> None:
+    params: dict[str, Json] = {"user_id": 3, "instruction": "Summarise the sources of the user."}
+    assert first_refusal(admit(context(params=params, withdrawn="The user_id is 3. The user left."))) is None
 
 
 SENTENCES = st.lists(
@@ -245,11 +292,11 @@ def test_what_quotes_only_its_sources_never_leaks_and_a_quote_of_a_whole_text_al
     source: str, withdrawn: str, other: str
 ) -> None:
     marks = marked({ROOT: withdrawn})
-    assert leaks(source, [marks], [source]) == []
-    assert leaks(source, [marks], [other, source]) == []
-    assert leaks(f"{other} {withdrawn}", [marks], [f"{other} {withdrawn}"]) == []
+    assert recognised(runs(source), [marks], [source]) == []
+    assert recognised(runs(source), [marks], [other, source]) == []
+    assert recognised(runs(f"{other} {withdrawn}"), [marks], [f"{other} {withdrawn}"]) == []
     if marks:
-        assert leaks(withdrawn, [marks], []) == [ROOT]
+        assert recognised(runs(f"he said {withdrawn}"), [marks], []) == [ROOT]
 
 
 # dry run ---------------------------------------------------------------------------------------------

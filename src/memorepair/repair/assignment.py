@@ -165,15 +165,20 @@ def _settle(
                 recomputed = admitted[dependent].mode is Mode.RECOMPUTE
                 origin[dependent] = origin[place] if recomputed else keys[dependent]
     return tuple(
-        _removed(one, lost[place], origin[place]) if place in out and one.mode is not Mode.REMOVE else one
+        _removed(one, lost[place], origin[place], cascade.deleted)
+        if place in out and one.mode is not Mode.REMOVE
+        else one
         for place, one in enumerate(admitted)
     )
 
 
-def _removed(admitted: Assignment, lost: list[Key], origin: Key) -> Assignment:
-    """No successor after all; the witness: the nearest lost input with its origin, or all lost sources."""
-    if admitted.mode is Mode.RECOMPUTE:
-        witness = (lost[0],) if lost[0] == origin else (lost[0], origin)
-        return Assignment(mode=Mode.REMOVE, operator=None, bar=Bar(reason=INPUT_UNAVAILABLE, witness=witness))
-    bar = Bar(reason=SUPPORT_INSUFFICIENT, witness=tuple(sorted(lost)))
+def _removed(admitted: Assignment, lost: list[Key], origin: Key, deleted: Mapping[Key, int]) -> Assignment:
+    """No successor after all; the witness: the nearest lost input with its origin, or all lost sources.
+
+    Where another case has deleted one of them, that case comes behind.
+    """
+    keys = tuple(dict.fromkeys((lost[0], origin))) if admitted.mode is Mode.RECOMPUTE else tuple(sorted(lost))
+    reason = INPUT_UNAVAILABLE if admitted.mode is Mode.RECOMPUTE else SUPPORT_INSUFFICIENT
+    cases = sorted({deleted[key] for key in keys if key in deleted})
+    bar = Bar(reason=reason, witness=(*keys, *(f"withdrawn by case {case}" for case in cases)))
     return Assignment(mode=Mode.REMOVE, operator=None, bar=bar)

@@ -15,7 +15,10 @@ from memorepair.repair.modes import Mode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """Why a candidate cannot be executed (v_i = 0); `witness` proves it: keys, or the operator's name."""
+    """Why a candidate cannot be executed (v_i = 0).
+
+    `witness` proves it: keys, the operator's name, the case that has deleted an input.
+    """
 
     reason: str
     witness: tuple[object, ...]

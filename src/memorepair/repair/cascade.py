@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
+from types import MappingProxyType
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import PROPAGATING
-from memorepair.memory.artifact import Key, Scope, State
+from memorepair.memory.artifact import CaseStatus, Key, Scope, State
 from memorepair.memory.exchange import Member, SupportArc
 from memorepair.memory.store import Store
+from memorepair.repair.events import EventKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +31,15 @@ class Cascade:
         The influence arcs into members, one per child and parent, in that order.
     spared
         Members that independent evidence keeps in service; none under the policy ``none``.
+    deleted
+        Members that another case deletes, with its number: no repair of this one brings them back.
     open
         The descendants D(F) that are still withdrawn, which can be repaired; derived from the rest.
 
     Raises
     ------
     InvalidInput
-        A root or a spared key is not a member (witness: it).
+        A root, a spared or a deleted key is not a member (witness: it).
     """
 
     case: int
@@ -43,14 +47,15 @@ class Cascade:
     roots: tuple[Key, ...]
     support: tuple[SupportArc, ...]
     spared: tuple[Key, ...] = ()
+    deleted: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
     open: tuple[Member, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         known = {member.key for member in self.members}
-        for key in (*self.roots, *self.spared):
+        for key in (*self.roots, *self.spared, *self.deleted):
             if key not in known:
                 raise InvalidInput(f"{key} is not a member of the cascade", witness=key)
-        settled = {*self.roots, *self.spared}
+        settled = {*self.roots, *self.spared, *self.deleted}
         still = (one for one in self.members if one.state is State.WITHDRAWN and one.key not in settled)
         object.__setattr__(self, "open", tuple(still))
 
@@ -90,7 +95,22 @@ def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Casc
         roots=tuple(member.key for member in members if member.root),
         support=tuple(next(same) for _, same in groupby(arcs, key=_ends)),
         spared=tuple(sorted(spared)),
+        deleted=MappingProxyType(_deleted_elsewhere(store, case, members)),
     )
+
+
+def _deleted_elsewhere(store: Store, case: int, members: Iterable[Member]) -> dict[Key, int]:
+    """Members that are roots of another deletion not yet closed; a closed one has archived its roots."""
+    barred = {member.key for member in members if member.state is State.WITHDRAWN and not member.root}
+    unfinished = [*store.cases(CaseStatus.OPEN), *store.cases(CaseStatus.RUNNING)]
+    return {
+        root: other.id
+        for other in unfinished
+        if other.event == EventKind.DELETE and other.id != case
+        for root in other.roots
+        # It may belong to a newer event by now, which has named it as well.
+        if root in barred and store.describe(root).case == other.id
+    }
 
 
 def _ends(arc: SupportArc) -> tuple[Scope, str, Scope, str]:

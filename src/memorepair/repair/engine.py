@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memorepair.errors import InvalidInput, RepairsFailed, StaleRead
+from memorepair.errors import InvalidInput, RepairsFailed, StaleRead, Withdrawn
 from memorepair.memory.artifact import Case, CaseStatus, Erasure
 from memorepair.memory.exchange import UndoReport
 from memorepair.memory.store import Store
@@ -13,7 +13,8 @@ from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.build import build_candidates
 from memorepair.repair.cascade import Cascade, read_cascade
 from memorepair.repair.events import RepairEvent
-from memorepair.repair.execution import Progress, execute
+from memorepair.repair.execution import Execution, Progress, execute
+from memorepair.repair.operators.attempt import number
 from memorepair.repair.plan import RepairPlan, make_plan
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
@@ -80,8 +81,11 @@ def repair(
 
     Notes
     -----
-    A repair that raises takes back what it staged, and leaves the case open and the barrier up.
+    A repair that raises takes back what it staged, and leaves the case in the status it had and the barrier
+    up.
     """
+    if number(wait) is None:
+        raise InvalidInput("a wait is a number of seconds, finite and not negative", witness=wait)
     with store.repairing(case, wait=wait):
         declared = store.case(case)
         if declared.attempts >= FAILURES and not retry:
@@ -95,7 +99,8 @@ def repair(
         except BaseException:
             store.discard_staged(case)
             if store.case(case).status is CaseStatus.RUNNING:
-                store.set_status(case, CaseStatus.OPEN)
+                died = declared.status is CaseStatus.RUNNING
+                store.set_status(case, CaseStatus.OPEN if died else declared.status)
             raise
         if report.case.erasure is None:
             return report
@@ -137,17 +142,25 @@ def _repair(
         store.begin_repair(case, chosen.digest, again=attempt > 1)
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
         execution = execute(store, event, cascade, chosen, operators, progress=progress)
-        try:
-            publish(store, chosen, execution)
-        except StaleRead:
-            store.discard_staged(case)
-            spent += execution.cost
-            continue
-        closed = store.close_case(case)
-        return make_report(
-            closed, chosen, len(cascade.members), execution, spent_before=spent, attempts=attempt
-        )
+        if _published(store, chosen, execution):
+            closed = store.close_case(case)
+            return make_report(
+                closed, chosen, len(cascade.members), execution, spent_before=spent, attempts=attempt
+            )
+        store.discard_staged(case)
+        spent += execution.cost
     raise StaleRead(f"case {case} changed in each of {ATTEMPTS} attempts", witness=case)
+
+
+def _published(store: Store, chosen: RepairPlan, execution: Execution) -> bool:
+    """Whether nothing has come between; if something has, nothing was published."""
+    if execution.stale is not None:
+        return False
+    try:
+        publish(store, chosen, execution)
+    except (StaleRead, Withdrawn):
+        return False
+    return True
 
 
 def _state(store: Store, case: int) -> tuple[RepairEvent, Cascade]:

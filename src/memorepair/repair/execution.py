@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from memorepair.errors import InvalidInput
+from memorepair.errors import InvalidInput, StaleRead, Withdrawn
 from memorepair.graphs.digraph import Digraph, Index
 from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
@@ -20,20 +20,21 @@ from memorepair.memory.exchange import Member, SupportArc
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade
-from memorepair.repair.checks.check import Context, Verdict
-from memorepair.repair.checks.marks import Run, marked
+from memorepair.repair.checks.check import Context, Given, Verdict
+from memorepair.repair.checks.marks import Run, marked, unsaid
 from memorepair.repair.events import Deletion, Migration, RepairEvent
-from memorepair.repair.inheritance import inheriting
+from memorepair.repair.inheritance import Gone, inheriting, tells
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, Made, Operator
 from memorepair.repair.plan import RepairPlan
-from memorepair.repair.validation import first_refusal, validate
+from memorepair.repair.validation import admit, first_refusal, validate
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 """What is being done, how many steps of it are done, of how many."""
 
 INPUT_UNAVAILABLE = "input unavailable"
+FORBIDDEN = "what it says was removed and must not be learned again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +86,13 @@ Outcome: TypeAlias = Staged | Unchanged | Released | Failed | Skipped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What became of each chosen or released member, in the order of execution; nothing is published yet."""
+    """What became of each chosen or released member, in the order of execution; nothing is published yet.
+
+    `stale` is what ended it early, another event or an update that came between; None where nothing did.
+    """
 
     outcomes: Mapping[Key, Outcome]
+    stale: StaleRead | Withdrawn | None = None
 
     @property
     def cost(self) -> float:
@@ -132,7 +137,10 @@ def execute(
     for done, place in enumerate(places):
         if progress is not None:
             progress("execute", done, len(places))
-        run.step(place)
+        try:
+            run.step(place)
+        except (StaleRead, Withdrawn) as stale:
+            return Execution(outcomes=MappingProxyType(run.outcomes), stale=stale)
     if progress is not None:
         progress("execute", len(places), len(places))
     return Execution(outcomes=MappingProxyType(run.outcomes))
@@ -163,6 +171,7 @@ class _Run:
         self.served = store.served(sorted(self._outside()))
         self.outcomes: dict[Key, Outcome] = {}
         self.standing = self._served_standing()
+        self.fresh = self._fresh_texts()
         self._root_marks: dict[Run, Key] | None = None
 
     def _interfaces(self) -> dict[Key, Key]:
@@ -230,7 +239,7 @@ class _Run:
         """Release it, or execute it where it is chosen, or leave it."""
         key = self.candidates.keys[place]
         member = self.members[key]
-        if self._can_be_released(key):
+        if self._can_be_released(key) and not self._tells(key):
             outcome: Outcome = Released(reads=self._reads(key))
         elif place in self.chosen:
             outcome = self._execute(place, key, member)
@@ -258,6 +267,15 @@ class _Run:
                 return False
         return True
 
+    def _tells(self, key: Key) -> bool:
+        """Whether its description gives away what the roots said and nothing it stands on says still."""
+        marks = self._marks()
+        old = self._former([key]).get(key) if marks else None
+        if old is None or not tells(old, Gone(marks=(marks,))):
+            return False
+        texts = tuple(source.content for source in self._inputs(key))
+        return tells(old, Gone(marks=(marks,), allowed=(old.content, *texts)))
+
     def _reads(self, key: Key) -> tuple[Read, ...]:
         """The recorded reads, each of what stands for its parent now; dropped where nothing does."""
         reads = []
@@ -282,8 +300,11 @@ class _Run:
         operator = self.operators.get(name)
         if operator is None:
             return Failed(reason=f"there is no operator {name}", cost=0.0)
-        recipe = self.recipes.get(key, Recipe())
-        call = self._call(key, operator, recipe)
+        given = self._given(key, member, mode, operator)
+        before = admit(given)
+        if (refusal := first_refusal(before)) is not None:
+            return Failed(reason=refusal.saw, cost=0.0, verdicts=before)
+        call = given.call
         began = time.perf_counter()
         made = attempt(operator, call)
         seconds = time.perf_counter() - began
@@ -294,9 +315,31 @@ class _Run:
         if made.cost is not None:  # a listed price says nothing new of the operator
             size = float(sum(len(source.content) for source in call.inputs))
             self.store.note_operator_cost(name, max(size, 1.0), cost, seconds)
-        return self._judge(key, member, mode, recipe, operator, call, made, cost)
+        return self._judge(member, given, before, made, cost)
 
-    def _call(self, key: Key, operator: Operator, recipe: Recipe) -> Call:
+    def _given(self, key: Key, member: Member, mode: Mode, operator: Operator) -> Given:
+        recipe = self.recipes.get(key, Recipe())
+        migrates = isinstance(self.event.delta, Migration)
+        call = Call(
+            key=key,
+            inputs=self._inputs(key),
+            params=recipe.params,
+            interfaces=self._fresh(),
+            own=self.store.before_image(key) if migrates and operator.reads_own_version else None,
+        )
+        return Given(
+            event=self.event.kind,
+            mode=mode,
+            arch=member.arch,
+            recipe=recipe,
+            operator=operator,
+            call=call,
+            root_marks=self._marks(),
+            parent_texts=self._parent_texts(key),
+            fresh=self.fresh,
+        )
+
+    def _inputs(self, key: Key) -> tuple[Input, ...]:
         inputs: dict[Key, Input] = {}
         for arc in self.arcs[key]:
             parent = self._parent(arc)
@@ -308,14 +351,7 @@ class _Run:
                     relation=arc.relation,
                     content=self._text(parent),
                 )
-        migrates = isinstance(self.event.delta, Migration)
-        return Call(
-            key=key,
-            inputs=tuple(inputs.values()),
-            params=recipe.params,
-            interfaces=self._fresh(),
-            own=self.store.before_image(key) if migrates and operator.reads_own_version else None,
-        )
+        return tuple(inputs.values())
 
     def _text(self, parent: _Standing) -> str:
         if parent.key not in self.position:
@@ -337,46 +373,63 @@ class _Run:
         pairs = ((root, self.served.get(new.key)) for root, new in self.event.delta.interfaces.items())
         return {root: there.content for root, there in pairs if there is not None}
 
+    def _fresh_texts(self) -> tuple[str, ...]:
+        """X_Delta and kappa_e: what the event has brought, as it is served now."""
+        replaced = (self.served[root].content for root in self.cascade.roots if root in self.served)
+        return (*replaced, *self._fresh().values())
+
+    def _parent_texts(self, key: Key) -> dict[Key, str]:
+        """Its parents that are out of service, by this event or another, as they were; roots left out."""
+        gone = {
+            arc.parent: self.members[arc.parent].version if arc.parent in self.members else arc.read_version
+            for arc in self.arcs[key]
+            if arc.parent not in self.roots
+            and arc.parent != key
+            and (arc.parent in self.members or not arc.parent_served)
+        }
+        return {one: there.content for one, there in self.store.former(list(gone.items())).items()}
+
     def _judge(
-        self,
-        key: Key,
-        member: Member,
-        mode: Mode,
-        recipe: Recipe,
-        operator: Operator,
-        call: Call,
-        made: Made,
-        cost: float,
+        self, member: Member, given: Given, before: Sequence[Verdict], made: Made, cost: float
     ) -> Outcome:
-        former = self._former(
-            [key, *{arc.parent: None for arc in self.arcs[key] if arc.parent in self.position}]
-        )
-        old = former.pop(key, None)
+        key, call = member.key, given.call
         context = Context(
-            mode=mode,
-            arch=member.arch,
-            recipe=recipe,
-            operator=operator,
+            event=given.event,
+            mode=given.mode,
+            arch=given.arch,
+            recipe=given.recipe,
+            operator=given.operator,
             call=call,
+            root_marks=given.root_marks,
+            parent_texts=given.parent_texts,
+            fresh=given.fresh,
             made=made,
             parents={
                 source.key: (self.standing[source.key].digest, self.store.digest(source.content))
                 for source in call.inputs
             },
-            root_marks=self._marks(),
-            parent_texts={one: there.content for one, there in former.items()},
-            fresh=tuple(self.served[root].content for root in self.cascade.roots if root in self.served)
-            + tuple(call.interfaces.values()),
         )
-        verdicts = validate(context)
+        verdicts = (*before, *validate(context))
         refusal = first_refusal(verdicts)
         digest = self.store.digest(made.content)
         reads = self._reads(key)
         same_parents = {read.key for read in reads} == {arc.parent for arc in self.arcs[key]}
-        if refusal is None and digest == member.digest and same_parents:
+        old = self._former([key]).get(key)
+        marks = [given.root_marks, marked(given.parent_texts)]
+        if old is not None:
+            marks.append(marked({key: old.content}))
+        said = (made.content, *(source.content for source in call.inputs), *given.fresh)
+        gone = Gone(marks=tuple(marks), allowed=said)
+        same = digest == member.digest and same_parents and not (old is not None and tells(old, gone))
+        if refusal is None and same:
+            if self.store.tombstoned(key, made.content):  # as `stage` refuses it of a successor
+                return Failed(reason=f"it cannot be stored: {FORBIDDEN}", cost=cost, verdicts=verdicts)
             return Unchanged(reads=reads, verdicts=verdicts, cost=cost)
+        draft = Draft(key=key, content=made.content, kind=member.kind, arch=member.arch, recipe=given.recipe)
+        if old is not None:
+            draft = replace(inheriting(draft, old, gone), source=old.source)
         try:
-            version = self.store.stage(self.plan.case, _successor(member, old, recipe, made.content))
+            version = self.store.stage(self.plan.case, draft)
         except InvalidInput as error:
             return Failed(reason=f"it cannot be stored: {error}", cost=cost, verdicts=verdicts)
         if refusal is not None:
@@ -387,10 +440,6 @@ class _Run:
     def _marks(self) -> Mapping[Run, Key]:
         if self._root_marks is None:
             roots = self._former(self.cascade.roots)
-            self._root_marks = marked({key: there.content for key, there in roots.items()})
+            marks = marked({key: there.content for key, there in roots.items()})
+            self._root_marks = unsaid(marks, self.fresh)
         return self._root_marks
-
-
-def _successor(member: Member, old: Artifact | None, recipe: Recipe, content: str) -> Draft:
-    draft = Draft(key=member.key, content=content, kind=member.kind, arch=member.arch, recipe=recipe)
-    return inheriting(draft if old is None else replace(draft, source=old.source), old)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from memorepair.memory.artifact import Key, Recipe
 from memorepair.memory.exchange import Member
 from memorepair.repair.candidates import Candidates
 from memorepair.repair.modes import Mode
+from memorepair.repair.operators.attempt import number, told
 
 DEFAULT_TRADEOFF = 0.3
 """lambda on the normalised scale: a repair of median cost must bring 0.3 of the median value."""
@@ -96,10 +96,10 @@ class Pricing:
     unit: str = "tokens"
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.half_life_days) and self.half_life_days > 0):
+        if not number(self.half_life_days):
             raise InvalidInput("the half life is a positive number of days", witness=self.half_life_days)
         for operator, cost in self.per_operator.items():
-            if not (math.isfinite(cost) and cost >= 0):
+            if number(cost) is None:
                 raise InvalidInput(f"operator {operator} costs {cost}, not finite and >= 0", witness=operator)
 
     def prices(
@@ -131,8 +131,8 @@ class Pricing:
         Raises
         ------
         InvalidInput
-            An override, an estimate or a callable gives NaN, an infinity or less than 0 (witness: the
-            artifact).
+            An override or a callable gives no number, NaN, an infinity or less than 0, or the callable
+            raises (witness: the artifact).
         """
         value = self._default_values(members)
         cost = self._default_costs(members, modes, input_sizes)
@@ -145,7 +145,7 @@ class Pricing:
                 input_size=float(input_sizes[place]),
                 price=float(value[place]) if recipe.value is None else recipe.value,
             )
-            value[place] = quote.price if self.value is None else self.value(quote)
+            value[place] = _price("value", self.value, quote)
             if mode is not Mode.REMOVE:
                 known = (
                     recipe.cost,
@@ -153,14 +153,7 @@ class Pricing:
                     _estimated(estimates, operator, quote.input_size),
                 )
                 price = next((price for price in known if price is not None), float(cost[place]))
-                cost[place] = price if self.cost is None else self.cost(replace(quote, price=price))
-        for name, prices in (("value", value), ("cost", cost)):
-            bad = np.flatnonzero(~(np.isfinite(prices) & (prices >= 0)))
-            if len(bad):
-                key = members[int(bad[0])].key
-                raise InvalidInput(
-                    f"the {name} of {key} is {prices[bad[0]]}, not finite and >= 0", witness=key
-                )
+                cost[place] = _price("cost", self.cost, replace(quote, price=price))
         return value, cost
 
     def _listed(self, operator: str | None) -> float | None:
@@ -189,9 +182,23 @@ class Pricing:
         return share * (input_sizes + written) / CHARACTERS_PER_TOKEN
 
 
+def _price(name: str, callable_: Callable[[Quote], float] | None, quote: Quote) -> float:
+    """The last word on a price: the callable's, where there is one."""
+    key = quote.member.key
+    try:
+        given = quote.price if callable_ is None else callable_(quote)
+    except Exception as error:
+        raise InvalidInput(f"no {name} of {key} could be had: {told(error)}", witness=key) from error
+    price = number(given)
+    if price is None:
+        raise InvalidInput(f"the {name} of {key} is not a number, finite and >= 0", witness=key)
+    return price
+
+
 def _estimated(estimates: Mapping[str, float], operator: str | None, size: float) -> float | None:
+    # Sums over all runs may have grown beyond a float; then they say nothing.
     rate = None if operator is None else estimates.get(operator)
-    return None if rate is None else rate * size
+    return None if rate is None else number(rate * size)
 
 
 def scale_of(candidates: Candidates) -> tuple[float, float]:

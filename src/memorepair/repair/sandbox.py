@@ -31,7 +31,11 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRun:
-    """How far the run came: steps that passed, and the first violation, None where there is none."""
+    """How far the run came: steps that passed, and the first violation, None where there is none.
+
+    A violation quotes nothing of the procedure, which may be made of what was withdrawn: it tells the place,
+    counted from 1, and names only what the interfaces hold.
+    """
 
     passed: int
     violation: str | None
@@ -59,6 +63,8 @@ def dry_run(
     spent = 0
     written = 0
 
+    place = ""
+
     def fill(template: Json) -> Json:
         def resolve(reference: str) -> str:
             nonlocal spent
@@ -66,7 +72,7 @@ def dry_run(
             if spent > bounds.budget:
                 raise _Violation(f"more than {bounds.budget} units of work")
             if reference not in known:
-                raise _Violation(f"{{{reference}}} is no input and no output of an earlier step")
+                raise _Violation("a reference to no input and no output of an earlier step")
             return known[reference]
 
         return map_texts(template, lambda text: PLACEHOLDER.sub(lambda match: resolve(match[1]), text))
@@ -78,10 +84,9 @@ def dry_run(
             raise _Violation(f"more than {bounds.output} characters of arguments and results")
 
     passed = 0
-    place = "step 0"
     try:
         for passed, step in enumerate(procedure.steps):
-            place = f"step {step.name}"
+            here = place = f"step {passed + 1}"
             if passed == bounds.steps:
                 raise _Violation(f"more than {bounds.steps} steps")
             spent += 1
@@ -89,17 +94,22 @@ def dry_run(
                 raise _Violation(f"more than {bounds.budget} units of work")
             contract = contracts.get(step.tool)
             if contract is None:
-                raise _Violation(f"there is no tool {step.tool}")
-            for name in step.arguments:
+                raise _Violation("no interface has its tool")
+            for number, name in enumerate(step.arguments, start=1):
                 if name not in contract.arguments:
-                    raise _Violation(f"{step.tool} takes no argument {name}")
+                    raise _Violation(f"{step.tool} does not take its argument {number}")
             for name, entry in contract.arguments.items():
                 if entry.required and name not in step.arguments:
                     raise _Violation(f"{step.tool} requires the argument {name}")
-            account(canonical(fill(dict(step.arguments))))
-            for output in step.outputs:
+            filled: dict[str, Json] = {}
+            for number, (name, template) in enumerate(step.arguments.items(), start=1):
+                place = f"{here}, argument {number}"
+                filled[name] = fill(template)
+            place = here
+            account(canonical(filled))
+            for number, output in enumerate(step.outputs, start=1):
                 if contract.outputs is not None and output not in contract.outputs:
-                    raise _Violation(f"{step.tool} gives no {output}")
+                    raise _Violation(f"{step.tool} does not give its output {number}")
                 known[f"{step.name}.{output}"] = f"<{step.name}.{output}>"
                 account(known[f"{step.name}.{output}"])
         passed = len(procedure.steps)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from memorepair.repair.checks.canary import CANARY
 from memorepair.repair.checks.cases import CASES
-from memorepair.repair.checks.check import Check, Context, Verdict
+from memorepair.repair.checks.check import Check, Context, Given, Shown, Verdict
 from memorepair.repair.checks.dryrun import DRY_RUN
+from memorepair.repair.checks.params import PARAMS
 from memorepair.repair.checks.replay import REPLAY
 from memorepair.repair.checks.schema import SCHEMA
 from memorepair.repair.checks.support import SUPPORT
 
-CHECKS: tuple[Check, ...] = (REPLAY, SCHEMA, CANARY, SUPPORT, CASES, DRY_RUN)
+BEFORE: tuple[Check[Given], ...] = (PARAMS,)
+"""What a step must pass before its operator is called; params applies to deletions and corrections."""
+
+CHECKS: tuple[Check[Context], ...] = (REPLAY, SCHEMA, CANARY, SUPPORT, CASES, DRY_RUN)
 """In this order. A new check is one file in `checks` and one entry here; each says itself where it applies.
 
 | check | applies to |
@@ -23,9 +27,19 @@ CHECKS: tuple[Check, ...] = (REPLAY, SCHEMA, CANARY, SUPPORT, CASES, DRY_RUN)
 """
 
 
-def validate(context: Context, checks: tuple[Check, ...] = CHECKS) -> tuple[Verdict, ...]:
-    """The verdicts of all checks that apply, in order."""
-    return tuple(check(context) for check in checks if check.applies(context))
+def admit(given: Given) -> tuple[Verdict, ...]:
+    """The verdicts on a step before it runs."""
+    return _verdicts(given, BEFORE)
+
+
+def validate(context: Context) -> tuple[Verdict, ...]:
+    """The verdicts on a successor."""
+    return _verdicts(context, CHECKS)
+
+
+def _verdicts(shown: Shown, checks: tuple[Check[Shown], ...]) -> tuple[Verdict, ...]:
+    """Of all checks that apply, in order."""
+    return tuple(check(shown) for check in checks if check.applies(shown))
 
 
 def first_refusal(verdicts: tuple[Verdict, ...]) -> Verdict | None:

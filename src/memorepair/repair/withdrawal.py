@@ -10,6 +10,7 @@ from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.memory.artifact import Artifact, Case, Draft, Json, Key, Read, Recipe, Source
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.checks.marks import marked, unsaid
 from memorepair.repair.events import (
     Correction,
     Deletion,
@@ -18,7 +19,7 @@ from memorepair.repair.events import (
     Migration,
     RepairEvent,
 )
-from memorepair.repair.inheritance import inheriting
+from memorepair.repair.inheritance import Gone, inheriting
 from memorepair.repair.soundness import SERVING
 
 
@@ -124,27 +125,37 @@ def _superseding(event: RepairEvent) -> dict[Key, Key]:
 
 
 def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
-    if isinstance(event.delta, Correction):
-        return [_corrected(store, root, event.delta.replacements[root], event.roots) for root in event.roots]
-    if isinstance(event.delta, Migration):
-        fresh = {new.key: (root, new.content) for root, new in event.delta.interfaces.items()}
-        served = store.served(sorted(fresh))
+    delta = event.delta
+    if isinstance(delta, Deletion):
+        return []
+    old = store.served(event.roots)
+    marks = marked({root: there.content for root, there in old.items()})
+    if isinstance(delta, Correction):
+        texts = delta.replacements
+        gone = Gone(marks=(unsaid(marks, texts.values()),))
         return [
-            _interface(store, root, key, content)
-            for key, (root, content) in sorted(fresh.items())
-            # An interface that is already in service under its own key needs no new version.
-            if key == root or key not in served or served[key].content != content
+            _corrected(store, root, texts[root], event.roots, old.get(root), gone) for root in event.roots
         ]
-    return []
+    gone = Gone(marks=(unsaid(marks, [interface.content for interface in delta.interfaces.values()]),))
+    fresh = {new.key: (root, new.content) for root, new in delta.interfaces.items()}
+    served = store.served(sorted(fresh))
+    return [
+        _interface(store, root, key, content, old.get(root), gone)
+        for key, (root, content) in sorted(fresh.items())
+        # An interface that is already in service under its own key needs no new version.
+        if key == root or key not in served or served[key].content != content
+    ]
 
 
-def _interface(store: Store, root: Key, key: Key, content: str) -> Draft:
+def _interface(store: Store, root: Key, key: Key, content: str, old: Artifact | None, gone: Gone) -> Draft:
     listing = store.describe(root)
     draft = Draft(key=key, content=content, kind=listing.kind, arch=listing.arch, source=Source.SYSTEM)
-    return inheriting(draft, store.served([root]).get(root))
+    return inheriting(draft, old, gone)
 
 
-def _corrected(store: Store, root: Key, content: str, roots: tuple[Key, ...]) -> Draft:
+def _corrected(
+    store: Store, root: Key, content: str, roots: tuple[Key, ...], old: Artifact | None, gone: Gone
+) -> Draft:
     """The replacement of a root: a person's word, described as the root was.
 
     A record that follows another one, as a data row follows its interface, goes on following it; a derived
@@ -160,7 +171,7 @@ def _corrected(store: Store, root: Key, content: str, roots: tuple[Key, ...]) ->
         recipe=recipe,
         reads=_followed(store, root, roots) if listing.kind is Kind.RECORD else (),
     )
-    return inheriting(draft, store.served([root]).get(root))
+    return inheriting(draft, old, gone)
 
 
 def _followed(store: Store, root: Key, roots: tuple[Key, ...]) -> tuple[Read, ...]:

@@ -1,14 +1,17 @@
-"""The check port: what a check is shown of a successor, and what it answers."""
+"""The check port: what a check is shown of a step or of its successor, and what it answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Generic, TypeVar
 
+from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch
 from memorepair.memory.artifact import Key, Recipe
 from memorepair.repair.checks.marks import Run
+from memorepair.repair.events import EventKind
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.operator import Call, Made, Operator
 
@@ -37,45 +40,67 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """A successor under validation.
+class Given:
+    """A step before its operator is called.
 
     Attributes
     ----------
+    event
+        Of the case.
     mode, arch, recipe
         Of the artifact.
-    operator, call, made
-        Who made the successor, from what, and what came out.
-    parents
-        Input -> digest of it in the store, digest of the text the operator was given.
-    withdrawn
-        Version by version what the event took out of service: the roots, and the affected parents as they
-        were.
+    operator, call
+        Who is to make the successor, and from what.
+    root_marks
+        Marks of the roots as they were withdrawn.
+    parent_texts
+        The artifact's other parents that are out of service, as they were withdrawn.
     fresh
         What the event brought: replacements, interfaces.
     """
 
+    event: EventKind
     mode: Mode
     arch: Arch
     recipe: Recipe
     operator: Operator
     call: Call
-    made: Made
-    parents: Mapping[Key, tuple[str, str]]
     root_marks: Mapping[Run, Key]
     parent_texts: Mapping[Key, str]
     fresh: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """A check under its name: whether it applies to a successor, and its verdict where it does."""
+class Context(Given):
+    """A successor under validation: the step, and what came out.
+
+    Attributes
+    ----------
+    made
+        What the operator made.
+    parents
+        Input -> digest of it in the store, digest of the text the operator was given.
+    """
+
+    made: Made
+    parents: Mapping[Key, tuple[str, str]]
+
+
+Shown = TypeVar("Shown", bound=Given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Generic[Shown]):
+    """A check under its name: whether it applies to what it is shown, and its verdict where it does."""
 
     name: str
-    applies: Callable[[Context], bool]
-    judge: Callable[[Context], tuple[Word, str]]
+    applies: Callable[[Shown], bool]
+    judge: Callable[[Shown], tuple[Word, str]]
 
-    def __call__(self, context: Context) -> Verdict:
-        """The verdict on a successor it applies to."""
-        word, saw = self.judge(context)
+    def __call__(self, shown: Shown) -> Verdict:
+        """The verdict on what it applies to; what it cannot read is refused."""
+        try:
+            word, saw = self.judge(shown)
+        except (InvalidInput, RecursionError) as error:
+            word, saw = Word.FAIL, f"it cannot be checked ({type(error).__name__})"
         return Verdict(check=self.name, word=word, saw=saw)

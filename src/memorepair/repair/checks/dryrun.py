@@ -18,9 +18,9 @@ def _judge(context: Context) -> tuple[Word, str]:
     try:
         procedure = read_procedure(parse(context.made.content))
         contracts = read_contracts(interfaces_of(context.call))
+        run = dry_run(procedure, contracts)
     except InvalidInput as error:
         return Word.FAIL, str(error)
-    run = dry_run(procedure, contracts)
     if run.violation is not None:
         return Word.FAIL, run.violation
     return Word.PASS, f"{run.passed} steps run"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TypeAlias
 
-from memorepair.memory.artifact import Key
+from memorepair.memory.artifact import Json, Key
+from memorepair.repair.jsontext import canonical
 from memorepair.repair.operators.sentences import sentences, tokens
 
 LONGEST = 8
@@ -15,6 +17,8 @@ SHORTEST = 3
 """A whole sentence of at least this many words gives a text away."""
 
 _LEAST_CHARACTERS = 4
+_NAME = ""
+"""Before a word alone: it has a capital, and in one of the two texts no sentence begins with it."""
 
 Run: TypeAlias = tuple[str, ...]
 
@@ -26,12 +30,28 @@ def runs(text: str) -> Iterator[Run]:
         for length in range(SHORTEST, LONGEST + 1):
             for start in range(len(words) - length + 1):
                 yield tuple(folded[start : start + length])
-        for word in words:
+        for place, word in enumerate(words):
             yield (word,)
+            if place and _capital(word):
+                yield (_NAME, word)
+
+
+def field_runs(fields: Mapping[str, Json]) -> Iterator[Run]:
+    """The runs of a JSON object read as ``name: value.`` sentences.
+
+    A value is no prose: there a small letter does not tell a word from a name.
+    """
+    for run in runs(canonical(dict(fields))):
+        yield run
+        if len(run) == 1:
+            yield (run[0].capitalize(),)
 
 
 def marks(text: str) -> Iterator[Run]:
-    """What gives a text away: its sentences, as whole or as runs of 8 words, and its distinctive words."""
+    """What gives a text away: its sentences, as whole or as runs of 8 words, and its distinctive words.
+
+    A capital that begins a sentence says little; such a word counts where the other text has it inside one.
+    """
     for words in _words(text):
         folded = [word.casefold() for word in words]
         if len(words) > LONGEST:
@@ -40,23 +60,54 @@ def marks(text: str) -> Iterator[Run]:
         elif len(words) >= SHORTEST and sum(map(len, words)) >= _LEAST_CHARACTERS:
             yield tuple(folded)
         for place, word in enumerate(words):
-            if _distinctive(word, first=place == 0):
+            if _identifier(word) or (place and _capital(word)):
                 yield (word,)
+            elif _capital(word):
+                yield (_NAME, word)
+
+
+def marked(texts: Mapping[Key, str]) -> dict[Run, Key]:
+    """Mark -> an artifact whose text bears it."""
+    return {mark: key for key, text in texts.items() for mark in marks(text)}
+
+
+def recognised(
+    said: Iterable[Run], withdrawn: Iterable[Mapping[Run, Key]], allowed: Iterable[str]
+) -> list[Key]:
+    """The withdrawn artifacts whose marks are among what is said and in none of the allowed texts.
+
+    Notes
+    -----
+    Linear in what is said and in the texts, whatever number of marks there are.
+    """
+    heard = set(said)
+    suspects: dict[Run, Key] = {}
+    for marks_of in withdrawn:
+        suspects.update((run, marks_of[run]) for run in heard if run in marks_of)
+    return sorted(set(unsaid(suspects, allowed).values()))
+
+
+def unsaid(marks_of: Mapping[Run, Key], texts: Iterable[str]) -> dict[Run, Key]:
+    """The marks without those that the texts bear as well; linear in both."""
+    left = dict(marks_of)
+    if left:
+        for run in chain.from_iterable(map(runs, texts)):
+            left.pop(run, None)
+            if len(run) == 1:
+                left.pop((_NAME, *run), None)
+    return left
 
 
 def _words(text: str) -> Iterator[list[str]]:
     return (tokens(sentence) for sentence in sentences(text))
 
 
-def _distinctive(word: str, *, first: bool) -> bool:
-    """Names and identifiers: a digit and four characters, an inner mark, or a capital inside a sentence."""
+def _identifier(word: str) -> bool:
+    """With a digit among four characters or more, or with an inner mark."""
     if len(word) >= _LEAST_CHARACTERS and any(letter.isdigit() for letter in word):
         return True
-    if any(mark in word for mark in "_@"):
-        return True
-    return not first and len(word) >= SHORTEST and word[0].isupper()
+    return any(mark in word for mark in "_@")
 
 
-def marked(texts: Mapping[Key, str]) -> dict[Run, Key]:
-    """Mark -> an artifact whose text bears it."""
-    return {mark: key for key, text in texts.items() for mark in marks(text)}
+def _capital(word: str) -> bool:
+    return len(word) >= SHORTEST and word[0].isupper()

@@ -7,7 +7,7 @@ from memorepair.repair.modes import Mode
 
 
 def _applies(context: Context) -> bool:
-    return context.mode is Mode.REGEN
+    return context.mode is Mode.REGEN or context.made.cites is not None
 
 
 def _judge(context: Context) -> tuple[Word, str]:

@@ -1,11 +1,13 @@
-"""Calling an operator: the one place where whatever it raises becomes a value."""
+"""Calling an operator: the one place where whatever it raises or returns becomes a value."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from memorepair.errors import MemoRepairError
+from memorepair.memory.artifact import Key
 from memorepair.repair.operators.operator import Call, Made, Operator
 
 
@@ -17,19 +19,58 @@ class Failure:
 
 
 def attempt(operator: Operator, call: Call) -> Made | Failure:
-    """What the operator makes of the call, or why it makes nothing."""
+    """What the operator makes of the call, checked, or why it makes nothing.
+
+    What is raised by an operator that was given the artifact's own version is told by its type alone: the
+    words may quote what was withdrawn.
+    """
+    # Operators are other people's code: whatever they raise is the failure of one step, never of the repair.
     try:
         made: object = operator.make(call)
-    except MemoRepairError as error:
-        return Failure(reason=str(error))
-    # Operators are other people's code: whatever they raise is the failure of one step, never of the repair.
     except Exception as error:  # noqa: BLE001 - the boundary to operators; the reason is kept and reported
-        return Failure(reason=f"{type(error).__name__}: {error}")
+        return Failure(reason=type(error).__name__ if call.own is not None else told(error))
     if not isinstance(made, Made):
         return Failure(reason=f"the operator returned {type(made).__name__}, not Made")
+    return _checked(made)
+
+
+def told(error: Exception) -> str:
+    """Type and words of somebody else's error; the type alone where no words are to be had."""
+    name = type(error).__name__
+    try:
+        words = str(error).encode(errors="replace").decode()
+    except Exception:  # noqa: BLE001 - the words of a foreign error are foreign code as well
+        return name
+    if isinstance(error, MemoRepairError):
+        return words
+    return f"{name}: {words}" if words else name
+
+
+def number(value: object) -> float | None:
+    """A finite number that is not negative, None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        found = float(value)
+    except (OverflowError, ValueError):
+        return None
+    return found if math.isfinite(found) and found >= 0 else None
+
+
+def _checked(made: Made) -> Made | Failure:
     content: object = made.content
     if not isinstance(content, str):
         return Failure(reason=f"the operator's content is {type(content).__name__}, not text")
-    if made.cost is not None and not (math.isfinite(made.cost) and made.cost >= 0):
-        return Failure(reason=f"the operator's cost is {made.cost}, not finite and >= 0")
-    return made
+    try:
+        content.encode()
+    except UnicodeEncodeError as error:
+        return Failure(reason=f"the operator's content has a lone surrogate at {error.start}")
+    cost = None if made.cost is None else number(made.cost)
+    if made.cost is not None and cost is None:
+        return Failure(reason="the operator's cost is no number that is finite and >= 0")
+    cites: object = made.cites
+    if cites is not None and not (
+        isinstance(cites, tuple | list) and all(isinstance(one, Key) for one in cites)
+    ):
+        return Failure(reason="what the operator cites are not keys")
+    return Made(content=content, cost=cost, cites=None if made.cites is None else tuple(made.cites))

@@ -84,6 +84,8 @@ def _only(value: Mapping[str, Json], known: Iterable[str], what: str) -> None:
 def read_procedure(value: Json) -> Procedure:
     """Read a procedure from JSON (docs/procedures.md).
 
+    What is wrong is said by position: a procedure may be what was withdrawn.
+
     Raises
     ------
     InvalidInput
@@ -109,8 +111,10 @@ def read_procedure(value: Json) -> Procedure:
     inputs = _names(whole.get("inputs", []), "inputs")
     taken = [*inputs, *(step.name for step in steps)]
     if len(set(taken)) < len(taken):
-        twice = next(name for name in taken if taken.count(name) > 1)
-        raise InvalidInput(f"{twice} is named twice", witness=twice)
+        first = {name: place for place, name in reversed(list(enumerate(taken)))}
+        place = next(place for place, name in enumerate(taken) if first[name] < place)
+        whose = f"input {place + 1}" if place < len(inputs) else f"step {place - len(inputs) + 1}"
+        raise InvalidInput(f"{whose} has a name that was given before", witness=whose)
     return Procedure(inputs=inputs, steps=tuple(steps), result=whole.get("result"))
 
 

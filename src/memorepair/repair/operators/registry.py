@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Self
 
 from memorepair.errors import InvalidInput
@@ -31,7 +31,7 @@ class Operators:
     def __init__(self, operators: Iterable[Operator] = ()) -> None:
         self._by_reference: dict[str, Operator] = {}
         self._newest: dict[str, Operator] = {}
-        self._loaded: set[str] = set()
+        self._installed: tuple[EntryPoint, ...] | None = None
         for operator in operators:
             self.register(operator)
 
@@ -78,9 +78,13 @@ class Operators:
         return table.get(reference)
 
     def _load(self, name: str) -> None:
-        for entry in entry_points(group=GROUP):
-            serves = name == entry.name or name.startswith(f"{entry.name}.")
-            if serves and entry.name not in self._loaded:
-                self._loaded.add(entry.name)
-                for operator in entry.load():
-                    self.register(operator)
+        # Looked for once: what is installed is read from files, and a plan may ask for one name per member.
+        if self._installed is None:
+            self._installed = tuple(entry_points(group=GROUP))
+        serving = [
+            entry for entry in self._installed if name == entry.name or name.startswith(f"{entry.name}.")
+        ]
+        self._installed = tuple(entry for entry in self._installed if entry not in serving)
+        for entry in serving:
+            for operator in entry.load():
+                self.register(operator)
