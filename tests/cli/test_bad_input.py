@@ -29,6 +29,10 @@ COMMANDS = (
     ("migrate", HOME, "--file", "-", *WHY),
     ("plan", "1"),
     ("repair", "1"),
+    ("undo", "1", *WHY),
+    ("erase", "1", *WHY),
+    ("receipt", "1"),
+    ("prune",),
     ("check",),
 )
 
@@ -56,6 +60,12 @@ COMMANDS = (
         (("plan", "1", "--tradeoff", "nan"), "InvalidInstance", None),
         (("plan", "1", "--ties", "some"), "InvalidInput", "some"),
         (("repair", "7"), "UnknownId", 7),
+        (("undo", "7", *WHY), "UnknownId", 7),
+        (("undo", "1", "--reason", " "), "InvalidInput", "reason"),
+        (("erase", "7", *WHY), "UnknownId", 7),
+        (("erase", "1", *WHY), "InvalidInput", 1),
+        (("receipt", "7"), "UnknownId", 7),
+        (("prune", "--older-than-days", "29"), "InvalidInput", 29.0),
         (("repair", "1", "--solver", "oracle"), "UnknownId", "oracle"),
         (("list", "--kind", "cash"), "InvalidInput", "cash"),
         (("list", "--state", "gone"), "InvalidInput", "gone"),
@@ -145,6 +155,6 @@ def spoil(path: Path, how: str) -> tuple[str, ...]:
 
 def test_a_second_repair_is_refused(corrected: Shell) -> None:
     with corrected.unchanged(), Memory.open(corrected.db) as memory, memory.store.repairing(1):
-        for command in (("repair", "1"), ("repair", "1", "--wait", "0.05")):
+        for command in (("repair", "1"), ("repair", "1", "--wait", "0.05"), ("undo", "1", *WHY)):
             assert corrected.told(*command, code=2)["error"]["type"] == "RepairInProgress"
     corrected.told("repair", "1")

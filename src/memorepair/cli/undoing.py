@@ -77,12 +77,11 @@ def prune(
         report = memory.prune(older_than_days, actor=actor, reason=reason, dry_run=dry_run)
     if as_json:
         emit(report)
-        return CLEAN
-    rows(
-        f"{'would prune' if dry_run else 'pruned'} {report.size:,} characters",
-        ("key", "version"),
-        report.versions,
-    )
+    else:
+        done = "would prune" if dry_run else "pruned"
+        say(f"{done} {len(report.versions):,} versions, {report.size:,} characters")
+        if report.versions:
+            rows("versions", ("key", "version"), report.versions)
     return CLEAN
 
 
