@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memorepair.errors import InvalidEvent, InvalidInput, Tombstoned, UndoRefused, Withdrawn
+from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import (
     CaseStatus,
     Draft,
@@ -295,3 +296,19 @@ def test_a_derivation_in_flight_cannot_keep_what_was_erased(store: SqliteStore, 
     assert states(store, C) == [State.ERASED]
     with pytest.raises(Withdrawn, match="erased"):
         store.write([late], quarantine=True)
+
+
+def test_words_are_not_learned_again_but_a_cache_may_be_computed_again(store: SqliteStore, put: Put) -> None:
+    put("a", "secret")
+    derived = [("claim", Kind.RECORD), ("pattern", Kind.SUMMARY), ("even", Kind.CACHE)]
+    store.write(
+        [Draft(key=Key((), text), content=text, kind=kind, reads=(Read(key=A),)) for text, kind in derived]
+    )
+    store.erase(store.open_case(event="delete", roots=[A], actor="x", reason="r").id, actor="x", reason="r")
+    for text, kind in derived:
+        again = Draft(key=Key((), f"mined {text}"), content=text)
+        if kind is Kind.CACHE:
+            store.write([again])
+        else:
+            with pytest.raises(Tombstoned):
+                store.write([again])

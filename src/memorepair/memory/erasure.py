@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memorepair.errors import InvalidInput
-from memorepair.graphs.terms import PROPAGATING
+from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.memory import index
 from memorepair.memory.artifact import CaseStatus, Erasure, State
 from memorepair.memory.cases import DELETE, Cases
@@ -59,11 +59,12 @@ _SPARED = f"""DELETE FROM doomed WHERE vid IN (
     LEFT JOIN barrier b ON b.vid = d.vid
     WHERE b.state = {State.ERASED} OR (a.cur = d.vid AND b.vid IS NULL))"""  # noqa: S608  enumeration
 
-# What a successor says as well may go on being said.
+# What a successor says as well may go on being said; a cache may be computed from other inputs.
 _TEXTS = f"""SELECT d.vid, s.name, c.text FROM doomed d JOIN content c ON c.vid = d.vid
     JOIN version v ON v.vid = d.vid JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
     JOIN version n ON n.vid = a.cur LEFT JOIN barrier b ON b.vid = d.vid LEFT JOIN barrier x ON x.vid = n.vid
-    WHERE d.vid > ? AND b.state IS NOT {State.QUARANTINED} AND (x.vid IS NOT NULL OR n.digest <> v.digest)
+    WHERE d.vid > ? AND b.state IS NOT {State.QUARANTINED} AND v.kind <> {Kind.CACHE}
+    AND (x.vid IS NOT NULL OR n.digest <> v.digest)
     ORDER BY d.vid LIMIT ?"""  # noqa: S608  integers of an enumeration
 
 
