@@ -15,8 +15,8 @@ bench: $(READY)
 	$(BIN)/python -m bench.nave
 
 lint: $(READY)
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench notebooks
+	$(BIN)/ruff format --check src tests bench notebooks
 	$(BIN)/mypy src tests bench
 	$(BIN)/basedpyright src tests bench
 	$(BIN)/lint-imports
