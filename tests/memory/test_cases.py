@@ -239,3 +239,16 @@ def test_listings_can_be_narrowed(store: SqliteStore, put: Put) -> None:
     assert [listing.key.id for listing in store.listing(state=State.WITHDRAWN)] == ["a", "b"]
     assert [listing.key.id for listing in store.listing(kind=Kind.RECORD, limit=1)] == ["a"]
     assert store.listing(kind=Kind.SKILL) == []
+
+
+@pytest.mark.parametrize("again", ["second", "FIRST  words", " second\n", "\uff53econd"])
+def test_no_version_of_a_deleted_root_is_learned_again(store: SqliteStore, put: Put, again: str) -> None:
+    put("a", "first words")
+    a = put("a", "second")
+    store.open_case(
+        event="correct", roots=[a], actor="x", reason="r", replacements=[Draft(key=a, content="third")]
+    )
+    store.open_case(event="delete", roots=[a], actor="x", reason="r")
+    with pytest.raises(Tombstoned):
+        put("b", again)
+    put("b", "secondary")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memorepair.errors import CorruptStore, ForeignStore, NewerSchema, StoreError, Withdrawn
+from memorepair.errors import CorruptStore, ForeignStore, InvalidInput, NewerSchema, StoreError, Withdrawn
 from memorepair.memory.artifact import Draft, Key
 from memorepair.memory.schema import SCHEMA_VERSION
 from memorepair.memory.sqlite import SqliteStore
@@ -75,6 +77,10 @@ def wrong_key(path: Path) -> None:
     make(path).with_name(path.name + ".key").write_bytes(os.urandom(32))
 
 
+def emptied(path: Path) -> None:
+    make(path).write_bytes(b"")
+
+
 def damaged(path: Path) -> None:
     data = bytearray(make(path).read_bytes())
     for offset in range(100, len(data), 4096):
@@ -94,6 +100,7 @@ BAD = [
     (short_key, CorruptStore),
     (wrong_key, CorruptStore),
     (damaged, CorruptStore),
+    (emptied, CorruptStore),
 ]
 
 
@@ -114,9 +121,10 @@ def test_a_bad_file_is_refused_and_unchanged(
 
 def test_what_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for path in (tmp_path, tmp_path / "no" / "agent.db", tmp_path / "file" / "agent.db"):
+    long = (tmp_path / ("x" * 300), tmp_path / ("x" * 254))
+    for path in (tmp_path, tmp_path / "no" / "agent.db", tmp_path / "file" / "agent.db", *long):
         with pytest.raises(StoreError):
-            SqliteStore.open(path)
+            SqliteStore.open(path, create=path != long[1])
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file"]
 
 
@@ -138,15 +146,70 @@ def test_the_key_is_for_the_owner_only(path: Path) -> None:
     assert key.read_bytes() not in path.read_bytes()
 
 
-def test_a_creation_that_was_cut_off_is_taken_up(path: Path) -> None:
-    # what a process leaves that dies before the tables commit: the key, and an empty file
-    SqliteStore.open(path).close()
-    key = path.with_name(path.name + ".key").read_bytes()
-    path.unlink()
+@pytest.mark.parametrize("new_key", [b"", b"half", b"x" * 32])
+def test_a_creation_that_was_cut_off_is_taken_up(path: Path, new_key: bytes) -> None:
+    # what a process leaves that dies before the tables commit: an empty file, and a key without its name
     path.touch()
+    path.with_name(path.name + ".key.new").write_bytes(new_key)
+    for _ in range(2):
+        with SqliteStore.open(path) as store:
+            store.write([Draft(key=A, content="a")])
+            assert store.check() == []
+    assert {one.name for one in path.parent.iterdir()} == {path.name, path.name + ".key"}
+
+
+def test_a_key_that_has_no_name_yet_gets_it(path: Path) -> None:
+    # what a process leaves that dies after the tables commit
+    key = make(path).with_name(path.name + ".key")
+    unsettled = key.rename(key.with_name(key.name + ".new"))
+    with SqliteStore.open(path, readonly=True) as store:
+        assert store.get(A).version == 1
+    assert unsettled.exists()
     with SqliteStore.open(path) as store:
-        store.write([Draft(key=A, content="a")])
-    assert path.with_name(path.name + ".key").read_bytes() == key
+        assert store.get(A).version == 1
+    assert key.exists()
+    assert not unsettled.exists()
+
+
+def test_a_key_left_alone_serves_a_new_file(path: Path) -> None:
+    key = make(path).with_name(path.name + ".key")
+    content = key.read_bytes()
+    path.unlink()
+    with SqliteStore.open(path) as store:
+        assert store.listing() == []
+    assert key.read_bytes() == content
+
+
+def test_a_key_that_cannot_be_read_is_not_called_missing(path: Path) -> None:
+    key = make(path).with_name(path.name + ".key")
+    key.unlink()
+    key.mkdir()
+    with pytest.raises(StoreError, match="cannot be read") as caught:
+        SqliteStore.open(path)
+    assert not isinstance(caught.value, CorruptStore)
+    path.unlink()
+    with pytest.raises(StoreError, match="cannot be read"):
+        SqliteStore.open(path)
+
+
+@pytest.mark.parametrize("place", [None, 5, b"", b"a.db", "", ":memory:", ["a.db"], True])
+def test_a_store_needs_a_file(place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match=r"path|file"):
+        SqliteStore.open(place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_may_not_be_written_is_open_to_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(path)
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    store = SqliteStore.open(path)
+    assert store.readonly
+    assert store.get(A).version == 1
+    assert store.check() == []
+    with pytest.raises(StoreError, match="read-only"):
+        store.write([Draft(key=A, content="x")])
+    store.close()
 
 
 def test_readonly_reads_and_writes_nothing(path: Path) -> None:
@@ -199,5 +262,37 @@ def test_close_may_be_called_twice(path: Path) -> None:
     store.get(A)
     store.close()
     store.close()
-    with pytest.raises(StoreError):
-        store.get(A)
+
+
+@pytest.mark.parametrize("readonly", [False, True])
+def test_a_closed_store_says_so(path: Path, readonly: bool) -> None:
+    make(path)
+    store = SqliteStore.open(path, readonly=readonly)
+    store.get(A)
+    store.close()
+    verbs: list[Callable[[], object]] = [
+        lambda: store.get(A),
+        lambda: store.search("x", scope=()),
+        lambda: store.history(A),
+        store.listing,
+        lambda: store.describe(A),
+        lambda: store.served([A]),
+        lambda: store.case(1),
+        store.cases,
+        store.counts,
+        store.journal,
+        store.snapshot,
+        store.check,
+        lambda: store.write([Draft(key=A, content="x")]),
+        lambda: store.open_case(event="delete", roots=[A], actor="x", reason="r"),
+        lambda: store.inspect(A, actor="x", reason="r"),
+        lambda: store.prune(0),
+        lambda: store.undo(1, actor="x", reason="r"),
+        lambda: store.erase(1, actor="x", reason="r"),
+        lambda: store.repairing(1).__enter__(),
+        lambda: store.tombstoned(A, "x"),
+    ]
+    for verb in verbs:
+        with pytest.raises(StoreError, match="closed"):
+            verb()
+    store.close()

@@ -14,9 +14,10 @@ JOINS = ("SERVED", "PAST", "HITS")
 ROOM = Path(barrier.__file__).parent
 
 ENGINE_READS = {
-    "engine._INSPECT": "a person reviews, journalled; or repair compares a successor with what it replaces",
-    "engine._text": "an operator reads its own version, a validation the successor it judges",
+    "engine._INSPECT": "what `inspect` and `former` read",
+    "engine._text": "what `before_image` and `staged_content` read",
     "engine.recipes": "how to make it again; never served",
+    "publication._TEXT": "what would be published becomes a digest at once",
     "cases._bury": "what the roots of a deletion have said becomes digests at once",
     "erasure._TEXTS": "what is erased becomes digests at once",
     "check._CONTENT": "content becomes a digest at once",
@@ -25,6 +26,14 @@ ENGINE_READS = {
     "index.remove": "the index must be given the text it was given before",
     "schema.MIGRATIONS": "the view the index is checked against",
 }
+
+CONTENT_READERS = {
+    "inspect": "an entry of its own: a person reviews",
+    "before_image": "an entry of its own: an operator reads the version it carries over",
+    "former": "the repair entry of its case: repair compares a successor with what it replaces",
+    "staged_content": "the stage entry of the successor: a validation reads what this repair has made",
+}
+"""Functions of `engine` that let content out, each with what the journal has of it."""
 
 
 def statements() -> Iterator[tuple[str, str]]:
@@ -75,6 +84,20 @@ def test_content_is_reached_through_the_barrier_or_by_a_listed_engine_read() -> 
         "doors._SCAN",
         "doors._FIND",
     }
+
+
+def test_each_engine_read_of_content_is_journalled_or_says_what_stands_for_it() -> None:
+    functions = [
+        node for node in ast.parse((ROOM / "engine.py").read_text()).body if isinstance(node, ast.FunctionDef)
+    ]
+    used = {
+        function.name: {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+        for function in functions
+    }
+    readers = {name for name, names in used.items() if names & {"_INSPECT", "_text"}}
+    assert readers == set(CONTENT_READERS)
+    own = {name for name in readers if "journal" in used[name]}
+    assert own == {name for name, what in CONTENT_READERS.items() if what.startswith("an entry of its own")}
 
 
 def test_every_join_to_content_asks_the_barrier_of_the_same_version() -> None:

@@ -6,10 +6,11 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memorepair.errors import RepairInProgress, UnknownId
+from memorepair.errors import ForeignStore, InvalidInput, RepairInProgress, StoreError, UnknownId
 from memorepair.memory.artifact import Draft, Key
 from memorepair.memory.sqlite import SqliteStore
 
@@ -75,6 +76,26 @@ def test_one_repair_at_a_time_within_a_process(with_case: SqliteStore) -> None:
         with SqliteStore.open(store.path) as other, pytest.raises(RepairInProgress), other.repairing(1):
             pass
     with store.repairing(1), pytest.raises(UnknownId), store.repairing(9):
+        pass
+
+
+@pytest.mark.parametrize("wait", ["x", None, -1.0, float("nan"), float("inf"), True])
+def test_a_wait_is_a_number_of_seconds(with_case: SqliteStore, wait: Any) -> None:
+    with pytest.raises(InvalidInput), with_case.repairing(1, wait=wait):
+        pass
+    with with_case.repairing(1, wait=1e300):
+        pass
+
+
+def test_a_lock_that_is_something_else_is_left_alone(with_case: SqliteStore) -> None:
+    side = with_case.path.with_name(with_case.path.name + "-repair")
+    side.write_text("this is no lock of ours\n" * 50)
+    with pytest.raises(ForeignStore) as caught, with_case.repairing(1):
+        pass
+    assert caught.value.witness == str(side)
+    side.unlink()
+    side.mkdir()
+    with pytest.raises(StoreError), with_case.repairing(1):
         pass
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memorepair.errors import InvalidInput, StaleRead, UnknownId
+from memorepair.errors import InvalidInput, StaleRead, Tombstoned, UnknownId
 from memorepair.memory.artifact import Case, Draft, Key, Read, State
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Release, Successor
@@ -185,3 +185,37 @@ def test_operator_costs_are_means_over_runs(store: SqliteStore) -> None:
     assert (cost.runs, cost.cost_per_size, cost.seconds_per_size) == (2, 0.5, 0.1)
     with pytest.raises(InvalidInput):
         store.note_operator_cost("f@1", 1, float("nan"), 1.0)
+
+
+def test_what_was_removed_is_not_published_again(store: SqliteStore, put: Put, case: Case) -> None:
+    gone = put("gone", "She is ill.")
+    late = put("late", "She is well.")
+    store.open_case(event="delete", roots=[gone], actor="x", reason="r")
+    entries = len(store.journal())
+    assert store.tombstoned(B, "she  is ILL.")
+    assert not store.tombstoned(Key(("elsewhere",), "b"), "She is ill.")
+    with pytest.raises(Tombstoned) as caught:
+        store.stage(case.id, Draft(key=B, content="she  is ILL."))
+    assert caught.value.witness == B
+    assert len(store.journal()) == entries
+    b = store.stage(case.id, Draft(key=B, content="She is well."))
+    store.open_case(event="delete", roots=[late], actor="x", reason="r")  # between the stage and the end
+    with pytest.raises(StaleRead) as stale:
+        store.publish(case.id, [successor(B, b, A, 2)])
+    assert stale.value.witness == B
+    assert store.describe(B).state is State.WITHDRAWN
+
+
+def test_a_release_is_no_new_learning_unless_it_was_executed(
+    store: SqliteStore, put: Put, case: Case
+) -> None:
+    # what d says is what another artifact says, which is deleted; d itself never was
+    other = put("other", "old d")
+    store.open_case(event="delete", roots=[other], actor="x", reason="r")
+    b, c = (store.stage(case.id, Draft(key=key, content=f"new {key}")) for key in (B, C))
+    brought = [successor(B, b, A, 2), successor(C, c, B, b)]
+    reads = (Read(key=C, version=c),)
+    with pytest.raises(StaleRead):
+        store.publish(case.id, brought, [Release(key=D, reads=reads, verdicts=(("support", "pass"),))])
+    store.publish(case.id, brought, [Release(key=D, reads=reads)])
+    assert store.get(D).content == "old d"

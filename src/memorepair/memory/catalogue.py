@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Key, Listing, Scope, State
+from memorepair.memory.artifact import Key, Listing, Scope, State, check_scope
 from memorepair.memory.codec import LISTING, check_limit, listing_of, scope_name
 from memorepair.memory.connection import Connection
 from memorepair.memory.keys import place
@@ -19,6 +19,8 @@ def listing(
     db: Connection, scope: Scope | None, kind: Kind | None, state: State | None, limit: int | None
 ) -> list[Listing]:
     """Artifacts in order of scope and id."""
+    if scope is not None:
+        check_scope(scope)
     name = None if scope is None else scope_name(scope)
     rows = db.rows(_LISTING + _WHERE, (name, kind, state, check_limit(limit)))
     return [listing_of(row) for row in rows]

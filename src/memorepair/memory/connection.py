@@ -11,6 +11,7 @@ from typing import Any, Self, TypeAlias
 
 from memorepair.errors import CorruptStore, ForeignStore, InvalidInput, NewerSchema, StoreError
 from memorepair.memory.schema import APPLICATION_ID, SCHEMA_VERSION
+from memorepair.memory.secret import key_file, unsettled
 
 Row: TypeAlias = "tuple[Any, ...]"
 Value: TypeAlias = "int | float | str | bytes | None"
@@ -27,7 +28,7 @@ def typed_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite raises into errors of the house."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_NOTADB:
             raise ForeignStore(f"{path} is no database", witness=str(path)) from error
@@ -48,16 +49,21 @@ def examine(path: Path) -> bool:
     """
     if not path.parent.is_dir():
         raise StoreError(f"there is no folder {path.parent}", witness=str(path.parent))
-    if not path.exists():
-        return False
-    if not path.is_file():
-        raise StoreError(f"{path} is not a file", witness=str(path))
     try:
+        if not path.exists():
+            return False
+        if not path.is_file():
+            raise StoreError(f"{path} is not a file", witness=str(path))
         with path.open("rb") as file:
             header = file.read(100)
         size = path.stat().st_size
+        emptied = not header and key_file(path).exists()
+    except StoreError:
+        raise
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}", witness=str(path)) from error
+    if emptied:  # the key gets its name only when the tables are there
+        raise CorruptStore(f"{path} is empty, but its key is there: its content is lost", witness=size)
     if not header:
         return False
     if _unfinished(path):
@@ -80,8 +86,8 @@ def examine(path: Path) -> bool:
 
 def _unfinished(path: Path) -> bool:
     # A process died while it made the tables: the rollback journal is there, and the key, which comes first.
-    journal = path.with_name(path.name + "-journal")
-    return journal.exists() and journal.stat().st_size > 0 and path.with_name(path.name + ".key").exists()
+    journal, key = path.with_name(path.name + "-journal"), key_file(path)
+    return journal.exists() and journal.stat().st_size > 0 and (key.exists() or unsettled(key).exists())
 
 
 def check_schema(version: int, path: Path) -> None:
@@ -101,6 +107,7 @@ class Connection:
     def __init__(self, db: sqlite3.Connection, path: Path, *, readonly: bool) -> None:
         self._db = db
         self._lock = threading.RLock()
+        self._closed = False
         self.path = path
         self.readonly = readonly
 
@@ -123,7 +130,18 @@ class Connection:
     def close(self) -> None:
         """Close the connection; a second call does nothing."""
         with self._lock:
-            self._db.close()
+            self._closed = True
+            with typed_errors(self.path):
+                self._db.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` has been called."""
+        return self._closed
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StoreError(f"{self.path}: the store is closed", witness=str(self.path))
 
     @property
     def raw(self) -> sqlite3.Connection:
@@ -136,6 +154,7 @@ class Connection:
     def _stating(self) -> Iterator[None]:
         try:
             with self._lock, typed_errors(self.path):
+                self._require_open()
                 yield
         except UnicodeEncodeError as error:
             raise InvalidInput("a text has a lone surrogate", witness=error.start) from error
@@ -196,16 +215,17 @@ class Connection:
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Several statements on one snapshot; inside a transaction, that transaction's."""
-        with self._lock:
+        with self._lock, typed_errors(self.path):
+            self._require_open()
             if self._in_transaction():
                 yield
                 return
-            with typed_errors(self.path):
-                self._db.execute("BEGIN")
+            self._db.execute("BEGIN")
             try:
                 yield
             finally:
-                self._db.execute("COMMIT")
+                if self._in_transaction():  # an error of the disk may have ended it
+                    self._db.execute("COMMIT")
 
     @contextmanager
     def writing(self, *, full: bool = False, keep: bool = True) -> Iterator[None]:
@@ -222,9 +242,10 @@ class Connection:
         -----
         IMMEDIATE, because a reader that turns writer after another's commit fails at once, without waiting.
         """
-        if self.readonly:
-            raise StoreError(f"{self.path} was opened read-only", witness=str(self.path))
         with self._lock:
+            self._require_open()
+            if self.readonly:
+                raise StoreError(f"{self.path} is open read-only", witness=str(self.path))
             if self._in_transaction():
                 raise StoreError("a write inside a write", witness=str(self.path))
             with typed_errors(self.path):

@@ -9,7 +9,7 @@ import json
 from functools import lru_cache
 
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
-from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State
+from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State, check_scope
 from memorepair.memory.barrier import HITS, PAST, SERVED
 from memorepair.memory.codec import ARTIFACT, artifact_of, check_limit, scope_name, token
 from memorepair.memory.connection import Connection
@@ -93,6 +93,7 @@ def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
         `limit` is not positive, or the query is no text or longer than `QUERY_LIMIT`.
     """
     limit = check_limit(limit)
+    check_scope(scope)
     if not isinstance(query, str) or len(query) > QUERY_LIMIT:
         raise InvalidInput(f"a query is text of at most {QUERY_LIMIT} characters", witness=query)
     words = list(dict.fromkeys(query.split()))

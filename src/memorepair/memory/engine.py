@@ -124,7 +124,10 @@ def before_image(db: Connection, journal: Journal, key: Key) -> str:
 def former(db: Connection, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
     """Versions whatever their state: what a successor inherits from, and what its text is compared with.
 
-    One version a key; those that do not exist or have been erased are left out.
+    One version a key; those that do not exist or have been erased are left out. No journal entry: a repair
+    asks for the versions that its case withdrew, and for no others. The case's ``withdraw`` entry names each
+    of them, the ``repair`` entry says when they were looked at and by which plan; an entry a member would
+    add nothing but length.
     """
     places = find(db, [key for key, _ in versions])
     found: dict[Key, Artifact] = {}

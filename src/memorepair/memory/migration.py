@@ -15,9 +15,9 @@ from memorepair.memory.secret import Secret
 def migrate(db: Connection, secret: Secret | None, key: Path, clock: Callable[[], int]) -> Secret:
     """Apply the migrations the file lacks, in one transaction; the store's secret.
 
-    `secret` is None where the file is still to make. The key comes into being inside the transaction that
-    makes the tables, and the write-ahead log after it: a process killed at any instant leaves an empty file
-    or a whole store.
+    `secret` is None where the file is still to make. The key is written inside the transaction that makes the
+    tables, and gets its name after it, as does the write-ahead log: a process killed at any instant leaves an
+    empty file or a whole store.
     """
     version = db.number("PRAGMA user_version")
     check_schema(version, db.path)
@@ -34,6 +34,7 @@ def migrate(db: Connection, secret: Secret | None, key: Path, clock: Callable[[]
     if db.number("PRAGMA application_id") != APPLICATION_ID:
         raise ForeignStore(f"{db.path} is a database of something else", witness=str(db.path))
     if not db.readonly:
+        Secret.settle(key)
         (mode,) = db.rows("PRAGMA journal_mode=WAL")[0]
         if mode != "wal":
             raise StoreError(f"{db.path}: no write-ahead log here, the mode is {mode}", witness=mode)

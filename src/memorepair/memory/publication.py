@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from memorepair.errors import InvalidInput, StaleRead, UnknownId
 from memorepair.memory import index
@@ -19,6 +19,10 @@ from memorepair.memory.writer import Arc, Writer, add_arcs, retire_arcs
 
 Versioned = tuple[Key, int]
 
+# Engine read: the text becomes a digest at once.
+_TEXT = """SELECT s.name, c.text FROM content c JOIN version v ON v.vid = c.vid
+    JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid WHERE c.vid = ?"""
+
 
 class Publication:
     """Stage, reject, publish, discard; every method runs inside the caller's transaction."""
@@ -33,6 +37,7 @@ class Publication:
         """Store a successor behind the barrier; its number."""
         there = place(self._db, prepared.draft.key)
         self._require_members(case, {prepared.draft.key: there})
+        self._writer.refuse_tombstoned([prepared])
         vid, no = self._writer.stage(prepared, there)
         with self._journal.entry("stage", case=case) as seq:
             self._journal.add(seq, [(vid, None, State.QUARANTINED)])
@@ -85,6 +90,11 @@ class Publication:
                 self._staged(case, [(one.key, one.version) for one in successors]),
                 strict=True,
             )
+        )
+        # What an execution came out with is learned again; what is released without one never was forgotten.
+        self._require_learnable(
+            {new.get(one.key, olds[one.key].vid): one.key for one in everything if one.verdicts}
+            | {vid: key for key, vid in new.items()}
         )
         coming = {(one.key, one.version): new[one.key] for one in successors}
         coming |= {(one.key, olds[one.key].no): olds[one.key].vid for one in releases}
@@ -150,6 +160,15 @@ class Publication:
             (vids, DELETE),
         ):
             raise StaleRead(f"{by_vid[vid]} is a root of a deletion", witness=by_vid[vid])
+
+    def _require_learnable(self, versions: Mapping[int, Key]) -> None:
+        """A deletion may have come after the stage: what it forbids is not published."""
+        if self._db.row("SELECT 1 FROM tombstone LIMIT 1") is None:
+            return
+        for vid, key in versions.items():
+            for scope, text in self._db.rows(_TEXT, (vid,)):
+                if self._writer.is_tombstoned(scope, text):
+                    raise StaleRead(f"what {key} says has been removed meanwhile", witness=key)
 
     def _staged(self, case: int, versions: Sequence[Versioned]) -> list[int]:
         numbers = find(self._db, (key for key, _ in versions))

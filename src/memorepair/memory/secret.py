@@ -12,9 +12,19 @@ import unicodedata
 from pathlib import Path
 from typing import Self
 
-from memorepair.errors import CorruptStore
+from memorepair.errors import CorruptStore, StoreError
 
 KEY_BYTES = 32
+
+
+def key_file(database: Path) -> Path:
+    """Where the key of a database lies."""
+    return database.with_name(database.name + ".key")
+
+
+def unsettled(key: Path) -> Path:
+    """Where a key lies until the tables of its database are there."""
+    return key.with_name(key.name + ".new")
 
 
 class Secret:
@@ -27,11 +37,20 @@ class Secret:
 
     @classmethod
     def create(cls, path: Path) -> Self:
-        """Use the key at `path`, or write a new one; the caller holds the database's write lock."""
+        """Use the key at `path`, or write a new one; the caller holds the database's write lock.
+
+        A new key has another name until `settle`, so that an empty database beside a key is one that was
+        emptied, never one whose making was cut off.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written.
+        """
+        fresh = unsettled(path)
         try:
-            return cls.load(path)
-        except CorruptStore:
-            fresh = path.with_name(path.name + ".new")
+            if path.exists():
+                return cls.load(path)
             fresh.unlink(missing_ok=True)
             handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
@@ -39,7 +58,10 @@ class Secret:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-            fresh.replace(path)  # all or nothing: a process killed before this leaves no half key
+        except StoreError:
+            raise
+        except OSError as error:
+            raise StoreError(f"the key {path.name}: {error.strerror}", witness=str(path)) from error
         return cls.load(path)
 
     @classmethod
@@ -50,27 +72,43 @@ class Secret:
         ------
         CorruptStore
             It is missing or damaged.
+        StoreError
+            It cannot be read.
         """
-        try:
-            key = path.read_bytes()
-        except OSError as error:
-            raise CorruptStore(
-                f"the key {path.name} beside the database is missing", witness=str(path)
-            ) from error
-        if len(key) != KEY_BYTES:
-            raise CorruptStore(f"the key {path.name} is damaged", witness=str(path))
-        return cls(key)
+        for place in (path, unsettled(path), path):  # again: another process may have settled it meanwhile
+            try:
+                key = place.read_bytes()
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                message = f"the key {path.name} beside the database cannot be read: {error.strerror}"
+                raise StoreError(message, witness=str(path)) from error
+            if len(key) != KEY_BYTES:
+                raise CorruptStore(f"the key {path.name} is damaged", witness=str(path))
+            return cls(key)
+        raise CorruptStore(f"the key {path.name} beside the database is missing", witness=str(path))
+
+    @staticmethod
+    def settle(path: Path) -> None:
+        """Give a new key its name, now that the tables are there; several processes may try."""
+        if not path.exists():
+            try:
+                unsettled(path).replace(path)
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                raise StoreError(f"the key {path.name}: {error.strerror}", witness=str(path)) from error
 
     def digest(self, text: str) -> bytes:
         """Keyed digest of the exact text: equal digests are equal texts."""
         return hmac.digest(self._key, b"text\0" + text.encode(), "sha256")
 
     def tombstone(self, scope: str, text: str) -> bytes:
-        """Keyed digest of the text in a scope, whatever its case and width.
+        """Keyed digest of the text in a scope, whatever its case, width and white space.
 
         The scope is part of it, or a refusal would tell one user what another has deleted.
         """
-        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
         return hmac.digest(self._key, b"tombstone\0" + scope.encode() + b"\0" + folded.encode(), "sha256")
 
     def sealing(self, previous: bytes) -> hmac.HMAC:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from memorepair.errors import CorruptStore, RepairInProgress, StoreError
+from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StoreError
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, snapshot
 from memorepair.memory.artifact import (
@@ -30,7 +31,7 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
-from memorepair.memory.codec import prepare
+from memorepair.memory.codec import prepare, scope_name
 from memorepair.memory.connection import Connection, examine
 from memorepair.memory.erasure import Eraser
 from memorepair.memory.exchange import (
@@ -52,16 +53,27 @@ from memorepair.memory.migration import migrate
 from memorepair.memory.publication import Publication
 from memorepair.memory.repairlock import repair_lock
 from memorepair.memory.retention import Retention
-from memorepair.memory.secret import Secret
+from memorepair.memory.secret import Secret, key_file
 from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
 from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
-from memorepair.memory.values import check_names, require_names
+from memorepair.memory.values import check_names, named, require_names
 from memorepair.memory.writer import Writer
 
 PURGE_SECONDS = 2.0
 """How long an erasure waits for readers with older snapshots before it is pending."""
+
+
+def _place(path: str | Path) -> Path:
+    if not isinstance(path, str | Path):
+        raise InvalidInput(f"a path is a text or a Path, not {named(path)}", witness=path)
+    if str(path) in ("", ":memory:"):
+        raise InvalidInput("a store needs a file: its log, its lock and its key lie beside it", witness=path)
+    try:
+        return Path(path).resolve()  # the key lies beside the file itself, not beside a link to it
+    except (OSError, ValueError, RuntimeError) as error:
+        raise StoreError(f"{path!r} is no path: {error}", witness=str(path)) from error
 
 
 class SqliteStore:
@@ -114,13 +126,15 @@ class SqliteStore:
         ForeignStore, NewerSchema, CorruptStore
             The file is something else, newer, or damaged, or its key is missing or another's.
             It is unchanged.
+
+        Notes
+        -----
+        A file that this process may not write is open read-only, whether asked for or not.
         """
-        try:
-            place = Path(path).resolve()  # the key lies beside the file itself, not beside a link to it
-        except (OSError, ValueError, RuntimeError) as error:
-            raise StoreError(f"{path!r} is no path: {error}", witness=str(path)) from error
-        key = place.with_name(place.name + ".key")
+        place = _place(path)
+        key = key_file(place)
         if examine(place):
+            readonly = readonly or not os.access(place, os.W_OK)
             secret = Secret.load(key)
         elif not create or readonly:
             raise StoreError(f"there is no store at {place}", witness=str(place))
@@ -139,9 +153,12 @@ class SqliteStore:
 
     def close(self) -> None:
         """Write the uses not yet written, close the file; a second call does nothing."""
-        if self._usage and not self._db.readonly:
-            with self._writing():
-                pass
+        if self._usage and not self._db.readonly and not self._db.closed:
+            try:
+                with self._writing():
+                    pass
+            finally:
+                self._db.close()
         self._db.close()
 
     def __enter__(self) -> Self:
@@ -156,6 +173,11 @@ class SqliteStore:
     def path(self) -> Path:
         """The file."""
         return self._db.path
+
+    @property
+    def readonly(self) -> bool:
+        """Whether nothing can be written."""
+        return self._db.readonly
 
     @contextmanager
     def _writing(self, *, full: bool = False, keep: bool = True) -> Iterator[None]:
@@ -308,7 +330,7 @@ class SqliteStore:
             return self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
 
     def recover(self) -> Recovery:
-        if not self._db.number(
+        if self.readonly or not self._db.number(
             """SELECT EXISTS(SELECT 1 FROM staged)
             OR EXISTS(SELECT 1 FROM cases WHERE status = ? OR erasure = ?)""",
             (CaseStatus.RUNNING, Erasure.PENDING),
@@ -430,6 +452,9 @@ class SqliteStore:
     def former(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
         with self._db.reading():
             return engine.former(self._db, versions)
+
+    def tombstoned(self, key: Key, content: str) -> bool:
+        return self._writer.is_tombstoned(scope_name(key.scope), content)
 
     def staged_content(self, key: Key, version: int) -> str:
         with self._db.reading():

@@ -151,7 +151,13 @@ class Store(Protocol):
         ...
 
     def stage(self, case: int, draft: Draft) -> int:
-        """Store a successor of a member in quarantine; its version number. The draft's reads do not count."""
+        """Store a successor of a member in quarantine; its version number. The draft's reads do not count.
+
+        Raises
+        ------
+        Tombstoned
+            An event removed this content from this scope.
+        """
         ...
 
     def reject(self, case: int, versions: Sequence[tuple[Key, int]], reasons: Sequence[str]) -> None:
@@ -176,8 +182,8 @@ class Store(Protocol):
         Raises
         ------
         StaleRead
-            A read is neither served and current nor published by this call, or a key is no longer withdrawn,
-            or is a root of a deletion.
+            A read is neither served and current nor published by this call, a key is no longer withdrawn or
+            is a root of a deletion, or an event has removed meanwhile what a successor says.
         UnknownId
             A version is not staged for the case, or a key is no member of it.
         """
@@ -324,8 +330,17 @@ class Store(Protocol):
         """A frozen picture of everything but content, in one read transaction."""
         ...
 
+    @property
+    def readonly(self) -> bool:
+        """Whether nothing can be written."""
+        ...
+
     def check(self) -> list[Fault]:
-        """What is wrong with the file: pages, index, seals, barrier against journal. Reads all of it."""
+        """What is wrong with the file: pages, index, seals, barrier against journal. Reads all of it.
+
+        A store that is `readonly` cannot compare the index with the content: this takes a statement that
+        writes.
+        """
         ...
 
     # reviewing -------------------------------------------------------------------------------------
@@ -353,7 +368,14 @@ class Store(Protocol):
         ...
 
     def former(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
-        """Engine read: versions in any state, one a key: to compare with, and to inherit from."""
+        """Engine read: versions in any state, one a key: to compare with, and to inherit from.
+
+        `begin_repair` has journalled that the case's members are looked at; this adds no entry of its own.
+        """
+        ...
+
+    def tombstoned(self, key: Key, content: str) -> bool:
+        """Engine read: whether an event has removed this content from the key's scope."""
         ...
 
     def staged_content(self, key: Key, version: int) -> str:

@@ -69,7 +69,7 @@ class Writer:
         drafts that cannot be served any more are kept behind the barrier instead of refused.
         """
         if not allow_tombstoned:
-            self._refuse_tombstoned(drafts)
+            self.refuse_tombstoned(drafts)
         try:
             plan = self._plan(drafts, replacing)
         except (StaleRead, Withdrawn) as stale:
@@ -102,16 +102,19 @@ class Writer:
 
     # checks ----------------------------------------------------------------------------------------
 
-    def _refuse_tombstoned(self, drafts: Iterable[Prepared]) -> None:
+    def refuse_tombstoned(self, drafts: Iterable[Prepared]) -> None:
+        """Refuse content that an event has removed from its scope."""
         if self._db.row("SELECT 1 FROM tombstone LIMIT 1") is None:
             return
         for prepared in drafts:
-            draft = prepared.draft
-            digest = self._secret.tombstone(scope_name(draft.key.scope), draft.content)
-            if self._db.row("SELECT 1 FROM tombstone WHERE digest = ?", (digest,)):
-                raise Tombstoned(
-                    f"what {draft.key} says was removed and must not be learned again", witness=draft.key
-                )
+            key = prepared.draft.key
+            if self.is_tombstoned(scope_name(key.scope), prepared.draft.content):
+                raise Tombstoned(f"what {key} says was removed and must not be learned again", witness=key)
+
+    def is_tombstoned(self, scope: str, text: str) -> bool:
+        """Whether an event has removed the text from the scope, as stored."""
+        digest = self._secret.tombstone(scope, text)
+        return self._db.row("SELECT 1 FROM tombstone WHERE digest = ?", (digest,)) is not None
 
     def _plan(self, drafts: Sequence[Prepared], replacing: AbstractSet[Key]) -> _Plan:
         plan = _Plan()
