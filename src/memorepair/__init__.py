@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from memorepair.errors import MemoRepairError, StaleRead, Withdrawn
+from memorepair.errors import MemoRepairError, StaleRead, StepFailed, Withdrawn
 from memorepair.explaining import Explanation, explain
 from memorepair.facade import Memory
 from memorepair.frontier import Frontier, frontier
+from memorepair.graphs.terms import Kind
+from memorepair.leaves import Leaf
 from memorepair.many import select_many
 from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
 from memorepair.repair.events import Interface
+from memorepair.repair.operators.operator import Call, Input, Made
 from memorepair.repair.operators.recompute import operator
+from memorepair.repair.operators.regen import Generator
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.report import RepairReport
@@ -20,12 +24,18 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Artifact",
+    "Call",
     "Case",
     "Certificate",
     "Explanation",
     "Frontier",
+    "Generator",
+    "Input",
     "Interface",
     "Key",
+    "Kind",
+    "Leaf",
+    "Made",
     "MemoRepairError",
     "Memory",
     "Pricing",
@@ -38,6 +48,7 @@ __all__ = [
     "StaleRead",
     "State",
     "Status",
+    "StepFailed",
     "TaskCase",
     "Withdrawn",
     "__version__",

@@ -105,6 +105,8 @@ class Amounts:
 
     def spent(self, mask: Mask) -> tuple[int, ...]:
         """Costs of a set."""
+        if self.cost.shape[1] == 1:
+            return (int(self.cost[mask, 0].sum()),)
         return tuple(self.cost[mask].sum(axis=0).tolist())
 
     def keeps(self, mask: Mask) -> bool:
@@ -120,9 +122,11 @@ class Amounts:
             A price is negative, or the profits may not fit (witness: the price).
         """
         unit = math.lcm(*(one.denominator for one in price))
-        charges = tuple(int(one * unit) for one in price)
-        if min(charges, default=0) < 0 or len(price) != len(self.budget) or not self._fits(unit, charges):
+        charges = tuple(one.numerator * (unit // one.denominator) for one in price)
+        if len(price) != len(self.budget) or min(charges) < 0 or not self._fits(unit, charges):
             raise InvalidInput("the price is negative, or its profits do not fit 62 bits", witness=price)
+        if len(charges) == 1:
+            return unit * self.value - charges[0] * self.cost[:, 0], unit, charges
         return unit * self.value - self.cost @ np.array(charges, np.int64), unit, charges
 
     def payable(self, price: Sequence[float] | Sequence[Fraction]) -> Price:

@@ -21,6 +21,8 @@ from memorepair.graphs.digraph import Int64, read_only
 Number = int | float | Fraction | Decimal
 NumbersLike: TypeAlias = npt.ArrayLike | Sequence[Number]
 Numbers = npt.NDArray[np.int64] | npt.NDArray[np.float64] | npt.NDArray[np.object_]
+Integers: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.object_]
+"""Integers of 64 bits, or Python's where those could wrap."""
 
 TOTAL_LIMIT = 2**62
 """An instance's absolute profits add up to less: no sum, no difference of two sums wraps int64."""
@@ -54,6 +56,30 @@ class Profits:
     loss: Fraction
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BigProfits:
+    """As `Profits`, with profits of any size.
+
+    Attributes
+    ----------
+    profit : (k,) int64, or Python integers where they do not fit
+    scale, loss
+        As there.
+    """
+
+    profit: Integers
+    scale: Fraction
+    loss: Fraction
+
+
+def shown(value: object) -> str:
+    """`value` as a message names it, also a number of more digits than Python prints."""
+    try:
+        return str(value) if isinstance(value, (int, float, Fraction, Decimal, np.generic)) else repr(value)
+    except ValueError:
+        return f"{type(value).__name__} of too many digits"
+
+
 def fraction(number: object) -> Fraction:
     """The rational that `number` stands for.
 
@@ -65,12 +91,31 @@ def fraction(number: object) -> Fraction:
     if isinstance(number, np.generic):
         number = float(str(number)) if isinstance(number, np.floating) else number.item()
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal)):
-        raise InvalidInstance(f"{number!r} is not a number", witness=number)
-    if isinstance(number, (float, Decimal)) and not math.isfinite(number):
+        raise InvalidInstance(f"{shown(number)} is not a number", witness=number)
+    if (isinstance(number, Decimal) and not number.is_finite()) or (
+        isinstance(number, float) and not math.isfinite(number)
+    ):
         raise InvalidInstance(f"{number} is not finite", witness=number)
     if isinstance(number, Decimal) and number and abs(int(number.as_tuple().exponent)) > _DECIMAL_EXPONENT:
         raise InvalidInstance(f"{number} has an exponent beyond {_DECIMAL_EXPONENT}", witness=number)
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    return Fraction(float.__repr__(number)) if isinstance(number, float) else Fraction(number)
+
+
+def scalar(number: Number, name: str) -> Number:
+    """The plain Python number that stands for the same rational as `number`.
+
+    Raises
+    ------
+    InvalidInstance
+        Not a finite number (witness: it).
+    """
+    try:
+        exact = fraction(number)
+    except InvalidInstance as error:
+        raise InvalidInstance(f"{name}: {error}", witness=error.witness) from None
+    if isinstance(number, (float, np.floating)):
+        return float(str(number)) if isinstance(number, np.generic) else float(number)
+    return number if isinstance(number, Decimal) else int(exact) if exact.denominator == 1 else exact
 
 
 def numbers(values: NumbersLike, name: str) -> Numbers:
@@ -79,8 +124,9 @@ def numbers(values: NumbersLike, name: str) -> Numbers:
     Raises
     ------
     InvalidInstance
-        Not one-dimensional, or an entry is not a finite number (witness: its position).
+        Not one-dimensional, an entry is masked, or not a finite number (witness: its position).
     """
+    check_unmasked(values, name)
     if isinstance(values, (list, tuple)):
         array = _homogeneous(values)
         if array is None:
@@ -105,6 +151,13 @@ def numbers(values: NumbersLike, name: str) -> Numbers:
     raise InvalidInstance(f"{name} must be numbers, not {array.dtype}", witness=0)
 
 
+def check_unmasked(values: object, name: str) -> None:
+    """Raise InvalidInstance where `values` is an array with masked entries (witness: the first place)."""
+    if np.ma.is_masked(values):
+        place = np.argwhere(np.ma.getmaskarray(cast("npt.NDArray[np.generic]", values)))[0].tolist()
+        raise InvalidInstance(f"{name} has masked entries", witness=place[0] if len(place) == 1 else place)
+
+
 def is_table(values: object) -> bool:
     """Whether `values` has rows, several numbers each, rather than single numbers."""
     if isinstance(values, (list, tuple)):
@@ -121,6 +174,7 @@ def table(values: NumbersLike, name: str) -> Numbers:
         Rows of different lengths (witness: the first length that differs), or an entry is not a finite number
         (witness: its row).
     """
+    check_unmasked(values, name)
     if isinstance(values, np.ndarray):
         columns = [numbers(column, name) for column in np.ascontiguousarray(values.T)]
     else:
@@ -175,14 +229,15 @@ def total(values: Numbers) -> Fraction:
         integers, digits = decimals
         return Fraction(exact_total(integers), 10**digits)
     if values.dtype == np.object_:
-        return sum(values.tolist(), Fraction(0))
-    if len(values) > BIGNUM_NODES:
+        common = _common_denominator(values)
+        return sum(values.tolist(), Fraction(0)) if common is None else Fraction(sum(common[0]), common[1])
+    if len(values) > BIGNUM_NODES and float(np.abs(values).max()) * len(values) < math.inf:
         return Fraction(math.fsum(values.tolist()))
     with localcontext(prec=_FLOAT_SUM_DIGITS):
         return Fraction(sum((Decimal(repr(x)) for x in values.tolist()), Decimal(0)))
 
 
-def exact_total(integers: npt.NDArray[np.int64] | npt.NDArray[np.object_]) -> int:
+def exact_total(integers: Integers) -> int:
     """Sum of integers as a Python integer, never wrapped; fewer than 2^31 of them."""
     if integers.dtype == np.object_:
         return sum(integers.tolist())
@@ -201,9 +256,11 @@ def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
     tradeoff
         The price lambda.
 
-    Notes ----- Exact whenever the exact integers fit 2^62, for ints, Fractions, Decimals, floats of up to 15
-    digits of any number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of
-    two that uses 60 or more bits, with the loss bounded.
+    Notes
+    -----
+    Exact whenever the exact integers fit 2^62, for ints, Fractions, Decimals, floats of up to 15 digits of
+    any number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of two that
+    uses 60 or more bits, with the loss bounded.
     """
     price = fraction(tradeoff)
     if price == 0 or not np.any(cost != 0):
@@ -283,31 +340,47 @@ def _times(integers: Int64, factor: int) -> Int64:
     return integers * factor if integers.any() else np.zeros(len(integers), np.int64)
 
 
+def big_profits(value: Numbers, cost: Numbers, tradeoff: Number) -> BigProfits:
+    """As `profits`, but in Python integers, exact, where those would be rounded."""
+    found = profits(value, cost, tradeoff)
+    exact = _exact(value, cost, fraction(tradeoff)) if found.loss else None
+    if exact is None:
+        return BigProfits(profit=found.profit, scale=found.scale, loss=found.loss)
+    return BigProfits(profit=np.array(exact[0], np.object_), scale=exact[1], loss=Fraction(0))
+
+
 def _bignum(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
     """Profits through Python integers: exact where they fit, else each rounded once."""
+    exact = _exact(value, cost, price)
+    if exact is None:
+        return None
+    profit, scale = exact
+    magnitude = sum(map(abs, profit))
+    if magnitude < TOTAL_LIMIT:
+        return Profits(profit=np.array(profit, np.int64), scale=scale, loss=Fraction(0))
+    # Let scale = a / b. magnitude b < 2^s and a >= 2^(t - 1) for their bit lengths s, t, so with unit
+    # 2^(60 - s + t) the total is below 2^61; rounding adds at most half a unit a node, together less than
+    # 2^30.
+    bits = (magnitude * scale.denominator).bit_length() - scale.numerator.bit_length()
+    unit = Fraction(2) ** (60 - bits)
+    top, bottom = (unit / scale).as_integer_ratio()
+    rounded = np.array([(2 * p * top + bottom) // (2 * bottom) for p in profit], np.int64)
+    return Profits(profit=rounded, scale=unit, loss=Fraction(len(profit)) / (2 * unit))
+
+
+def _exact(value: Numbers, cost: Numbers, price: Fraction) -> tuple[list[int], Fraction] | None:
+    """Profits as integers without common divisor, and their scale; None where denominators vary too much."""
     values, costs = _common_denominator(value), _common_denominator(cost)
     if values is None or costs is None:
         return None
     factor = costs[1] * price.denominator
     charge = values[1] * price.numerator
     profit = [factor * w - charge * c for w, c in zip(values[0], costs[0], strict=True)]
-    scale = values[1] * costs[1] * price.denominator
     common = math.gcd(*profit)
     if common == 0:
-        return Profits(profit=np.zeros(len(profit), np.int64), scale=Fraction(1), loss=Fraction(0))
-    magnitude = sum(map(abs, profit))
-    if magnitude // common < TOTAL_LIMIT:
-        return Profits(
-            profit=np.array([p // common for p in profit], np.int64),
-            scale=Fraction(scale, common),
-            loss=Fraction(0),
-        )
-    # magnitude < 2^b and scale >= 2^(s - 1) for their bit lengths b, s, so with unit 2^(60 - b + s) the total
-    # is below 2^61; rounding adds at most half a unit a node, together less than 2^30.
-    unit = Fraction(2) ** (60 - magnitude.bit_length() + scale.bit_length())
-    top, bottom = unit.numerator, unit.denominator * scale
-    rounded = np.array([(2 * p * top + bottom) // (2 * bottom) for p in profit], np.int64)
-    return Profits(profit=rounded, scale=unit, loss=Fraction(len(profit)) / (2 * unit))
+        return profit, Fraction(1)
+    scale = values[1] * costs[1] * price.denominator
+    return [p // common for p in profit], Fraction(scale, common)
 
 
 def _common_denominator(values: Numbers) -> tuple[list[int], int] | None:

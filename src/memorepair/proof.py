@@ -19,14 +19,12 @@ import numpy.typing as npt
 
 from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs.closure import violated_arc
-from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
+from memorepair.graphs.digraph import Digraph, Index, Mask, read_only
 from memorepair.graphs.reach import reach, slice_to
-from memorepair.integers import exact_total
+from memorepair.integers import Integers, exact_total
 
 Ties = Literal["fewest", "most"]
 """Which of several optima is the answer: the one contained in all, or the one that contains all."""
-
-Integers = npt.NDArray[np.int64] | npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,19 +35,26 @@ class Certificate:
     ----------
     arcs : (t,) int32
         Numbers of the arcs of `requires` with pi > 0, ascending.
-    amounts : (t,) int64
-        pi there, > 0, in integer profit units.
+    amounts : (t,) int64, or Python integers
+        pi there, > 0, in integer profit units; Python integers where the profits are.
     """
 
     arcs: Index
-    amounts: Int64
+    amounts: Integers
 
     def __post_init__(self) -> None:
-        for name, array, dtype in (("arcs", self.arcs, np.int32), ("amounts", self.amounts, np.int64)):
-            if array.dtype != dtype or array.shape != (len(self.arcs),):
+        for name, array, dtypes in (
+            ("arcs", self.arcs, (np.int32,)),
+            ("amounts", self.amounts, (np.int64, np.object_)),
+        ):
+            if not isinstance(array, np.ndarray):
+                raise InvalidInput(f"{name} must be an array", witness=type(array).__name__)
+            if array.dtype not in dtypes or array.shape != (len(self.arcs),):
                 raise InvalidInput(
-                    f"{name} must be {dtype.__name__} of shape (t,)", witness=(str(array.dtype), array.shape)
+                    f"{name} must be {dtypes[0].__name__} of shape (t,)",
+                    witness=(str(array.dtype), array.shape),
                 )
+        check_integers(self.amounts, "amounts")
         if len(self.arcs) and (self.arcs[0] < 0 or np.any(np.diff(self.arcs) <= 0)):
             raise InvalidInput("arcs must ascend from 0 without repetition", witness=int(self.arcs.min()))
         if len(self.amounts) and self.amounts.min() <= 0:
@@ -58,7 +63,7 @@ class Certificate:
         read_only(self.amounts)
 
     @classmethod
-    def of(cls, arcs: npt.NDArray[np.integer], amounts: Int64) -> Certificate:
+    def of(cls, arcs: npt.NDArray[np.integer], amounts: Integers) -> Certificate:
         """From arcs in any order, each at most once, and amounts >= 0."""
         positive = np.flatnonzero(amounts > 0)
         order = positive[np.argsort(arcs[positive], kind="stable")]
@@ -78,32 +83,40 @@ class Question:
     ----------
     requires
         n nodes, m arcs; i -> j reads "i requires j".
-    profit : (n,) int64
-        Absolute values add up to less than 2^62.
+    profit : (n,) int64, or Python integers
+        In int64 absolute values add up to less than 2^62.
     forced, barred : (n,) bool
         In every feasible closure; in none. A forced node's prerequisites are forced, a barred node's
         dependents barred.
     """
 
     requires: Digraph
-    profit: Int64
+    profit: Integers
     forced: Mask
     barred: Mask
 
 
-def reduced_profits(question: Question, arcs: Index, amounts: Int64) -> Integers:
+def check_integers(array: Integers, name: str) -> None:
+    """Raise InvalidInput where an object array holds anything but Python integers (witness: it)."""
+    if array.dtype == np.object_:
+        odd = next((one for one in array.tolist() if type(one) is not int), None)
+        if odd is not None:
+            raise InvalidInput(f"{name} must be integers", witness=odd)
+
+
+def reduced_profits(question: Question, arcs: Index, amounts: Integers) -> Integers:
     """r, (n,), for pi = `amounts` on `arcs` (t,), 0 elsewhere; Python integers where int64 might wrap."""
     n, heads = question.requires.n, question.requires.heads[arcs]
     tails = np.searchsorted(question.requires.offsets, arcs, side="right") - 1
-    traffic = np.bincount(tails, amounts, n) + np.bincount(heads, amounts, n)
-    # Fewer than 2^31 nonnegative terms in floats err by a relative 2^-20 at most: below 2^61 the integer
-    # sums, and their sums with p, stay inside int64.
-    r: Integers
-    pi: Integers
-    if traffic.max(initial=0.0) < 2.0**61:
-        r, pi = question.profit.copy(), amounts
-    else:
-        r, pi = question.profit.astype(np.object_), amounts.astype(np.object_)
+    r, pi = question.profit.copy(), amounts
+    fits = np.object_ not in (r.dtype, pi.dtype)
+    if fits:
+        traffic = np.bincount(tails, amounts, n) + np.bincount(heads, amounts, n)
+        # Fewer than 2^31 nonnegative terms in floats err by a relative 2^-20 at most: below 2^61 the integer
+        # sums, and their sums with p, stay inside int64.
+        fits = bool(traffic.max(initial=0.0) < 2.0**61)
+    if not fits:
+        r, pi = r.astype(np.object_), pi.astype(np.object_)
     np.add.at(r, heads, pi)
     np.subtract.at(r, tails, pi)
     return r

@@ -10,13 +10,15 @@ import numpy.typing as npt
 from memorepair import asking
 from memorepair.asking import Problem, Requires
 from memorepair.budgeting import GAP, NODE_LIMIT, TIME_LIMIT, solve_within
-from memorepair.errors import InvalidInput
+from memorepair.errors import InvalidInput, NoSolution
 from memorepair.integers import Number, NumbersLike
 from memorepair.problems import (
     Closure,
     ClosureInstance,
+    Report,
     Selection,
     SelectionInstance,
+    Status,
     check_ties,
 )
 from memorepair.proof import Ties
@@ -166,7 +168,13 @@ def solve(
     priced, same = scalarize.apply(free)
     required = Required(required=free.required)
     closure_instance, rest = required.apply(priced)
-    closure = required.invert((close or solve_closure)(closure_instance, algorithm), rest)
+    try:
+        closure = required.invert((close or solve_closure)(closure_instance, algorithm), rest)
+    except NoSolution:  # a vendor reached its limit before its first answer
+        report = Report(barred_by=found.nearest, forced=0)
+        return Selection(
+            instance=instance, status=Status.NO_SOLUTION, solver=solver, ties=promised, report=report
+        )
     closure = barred.invert(scalarize.invert(closure, same), kept)
     return Selection.proved(instance, closure, barred_by=found.nearest, solver=solver, ties=promised)
 

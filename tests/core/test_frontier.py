@@ -29,7 +29,7 @@ def prices_of(curve: Frontier) -> list[Fraction]:
 @pytest.mark.parametrize("ties", ["fewest", "most"])
 def test_every_tradeoff_has_the_answer_of_select(draw: Draw, ties: Ties) -> None:
     asked = 0
-    for seed in range(250):
+    for seed in range(120):
         instance = draw(np.random.default_rng(seed))
         try:
             curve = frontier(instance)
@@ -41,7 +41,7 @@ def test_every_tradeoff_has_the_answer_of_select(draw: Draw, ties: Ties) -> None
             expected = select(instance, tradeoff=tradeoff, ties=ties)
             assert np.array_equal(curve.at(tradeoff, ties=ties), expected.mask)
             asked += 1
-    assert asked > 1_000
+    assert asked > 500
 
 
 def test_optima_are_nested_and_the_curve_is_concave(draw: Draw) -> None:

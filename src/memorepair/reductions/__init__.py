@@ -10,6 +10,8 @@ mirror     ClosureInstance              ClosureInstance   the largest optimum as
 presolve   ClosureInstance              ClosureInstance   takes out leaves and inner nodes of paths
 components ClosureInstance              ClosureInstances  cuts it into parts that no arc joins
 mincut     ClosureInstance              MinCutNetwork     for solvers of minimum cuts
+knapsack   SelectionInstance            KnapsackInstance  with a budget: integers on what is free to choose
+lagrange   KnapsackInstance             ClosureInstance   a price for each cost in place of its budget
 ========== ============================ ================= ==================================================
 
 `reduction` says what a reduction is; `part` maps what is kept back.
@@ -19,6 +21,8 @@ from __future__ import annotations
 
 from memorepair.reductions.barred import Barred, Witnesses, witnesses
 from memorepair.reductions.components import Components
+from memorepair.reductions.knapsack import Knapsack
+from memorepair.reductions.lagrange import Lagrange
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
 from memorepair.reductions.presolve import Presolve
@@ -29,6 +33,8 @@ from memorepair.reductions.scalarize import Scalarize
 __all__ = [
     "Barred",
     "Components",
+    "Knapsack",
+    "Lagrange",
     "MinCut",
     "Mirror",
     "Presolve",

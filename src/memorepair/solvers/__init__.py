@@ -18,6 +18,10 @@ cheapest-first no     least losses among direct prerequisites first
 repair-all     no     everything that is not barred
 repair-none    no     only what is required
 ============== ====== =================================================================================
+
+`parametric` finds the optima at all prices at once. With a budget `budgeted` puts together the price path,
+cone fill (`cones`), an integer program (`ilp`), branch and bound (`branching`) on Lagrangian bounds
+(`pricing`).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy as np
 from memorepair.amounts import Price
 from memorepair.graphs.digraph import Digraph, Int64, Mask
 from memorepair.integers import exact_total
-from memorepair.problems import Closure, KnapsackInstance
+from memorepair.problems import Closure, ClosureInstance, KnapsackInstance
 from memorepair.proof import Certificate
 from memorepair.solvers.pseudoflow import Pseudoflow, compiled_kernel
 
@@ -144,18 +144,14 @@ class _Search:
 
     def cut(self, price: Price) -> tuple[Mask, int, tuple[int, ...]]:
         """The smallest optimum at `price` with its value and costs; notes its bound."""
-        knapsack = KnapsackInstance(requires=self.graph, amounts=self.amounts)
-        instance = knapsack.at(price)
-        unit = int(instance.scale)
-        closure = Pseudoflow().solve(instance)
-        charges = [int(one * unit) for one in price]
-        worth = exact_total(instance.profit[closure.mask]) + sum(
-            charge * room for charge, room in zip(charges, self.room, strict=True)
-        )
-        bound = self.base + worth // unit
+        profit, unit, charges = self.amounts.priced(price)
+        closure = Pseudoflow().solve(ClosureInstance(profit=profit, requires=self.graph))
+        allowance = sum(charge * room for charge, room in zip(charges, self.room, strict=True))
+        # No sum wraps: profits fit 62 bits together, amounts 41.
+        bound = self.base + (int(profit[closure.mask].sum()) + allowance) // unit
         if self.best is None or bound < self.best:
             self.best, self.price, self.closure, self.unit = bound, price, closure, unit
-        return closure.mask, exact_total(self.amounts.value[closure.mask]), self.amounts.spent(closure.mask)
+        return closure.mask, int(self.amounts.value[closure.mask].sum()), self.amounts.spent(closure.mask)
 
     def secants(self, start: Fraction, hints: Sequence[Mask], enough: int) -> None:
         """One cost: the bound is convex in the price, the largest of a line for each set."""
