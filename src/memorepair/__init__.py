@@ -14,7 +14,7 @@ from memorepair.problems import Certificate, Selection, SelectionInstance, Statu
 from memorepair.repair.events import Interface
 from memorepair.repair.operators.operator import Call, Input, Made
 from memorepair.repair.operators.recompute import operator
-from memorepair.repair.operators.regen import Generator
+from memorepair.repair.operators.regen import Generated, Generator, Request
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.report import RepairReport
@@ -29,6 +29,7 @@ __all__ = [
     "Certificate",
     "Explanation",
     "Frontier",
+    "Generated",
     "Generator",
     "Input",
     "Interface",
@@ -42,6 +43,7 @@ __all__ = [
     "Recipe",
     "RepairPlan",
     "RepairReport",
+    "Request",
     "Selection",
     "SelectionInstance",
     "Slot",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +45,7 @@ from memorepair.memory.artifact import (
 from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import PruneReport, Receipt, Recovery, UndoReport, WriteReport
+from memorepair.memory.values import check_type, is_number, named
 from memorepair.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
@@ -59,6 +59,7 @@ RETENTION_DAYS = 30.0
 """How long what left service is kept unless told otherwise."""
 
 _NANOSECONDS_A_DAY = 86_400 * 10**9
+_LONGEST_DAYS = 36_500.0  # nanoseconds are counted in 64 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,7 @@ class Memory:
         path: str | Path,
         *,
         create: bool = True,
+        readonly: bool = False,
         clock: Callable[[], int] = time.time_ns,
         operators: Iterable[Operator] = (),
         generator: Generator | None = None,
@@ -132,11 +134,14 @@ class Memory:
     ) -> Self:
         """Open the memory in the file `path`, made if it is not there and `create` holds.
 
-        What a repair left behind whose process died is taken back, and its case is open again; an erasure
-        that was cut off is finished. The barrier stands meanwhile. `recovered` tells what was found.
+        A file is needed: the log, the lock and the key lie beside it. What a repair left behind whose process
+        died is taken back, and its case is open again; an erasure that was cut off is finished. The barrier
+        stands meanwhile. `recovered` tells what was found.
 
         Parameters
         ----------
+        readonly
+            Write nothing, neither uses nor what is taken back; so is a file that this process may not write.
         clock
             Nanoseconds since the epoch.
         operators
@@ -152,13 +157,20 @@ class Memory:
         ------
         StoreError
             The file is damaged, foreign, of a newer schema, or missing; it is left as it was.
+        InvalidInput
+            An argument breaks the contract: a path that is no file's, a negative retention.
         """
-        if not (math.isfinite(retention_days) and retention_days >= 0):
+        if not is_number(retention_days, 0, _LONGEST_DAYS):
             raise InvalidInput("a retention is a number of days, not negative", witness=retention_days)
+        check_type(pricing, Pricing | None, "the pricing is a Pricing")
+        _check_callable(clock, "the clock")
+        if generator is not None:
+            _check_callable(getattr(generator, "generate", None), "the generate of a generator")
+        check_type(operators, Iterable, "the operators are an iterable of Operator")
         registry = Operators.default(generator)
         for operator in operators:
             registry.register(operator)
-        store = SqliteStore.open(path, create=create, clock=clock)
+        store = SqliteStore.open(path, create=create, clock=clock, readonly=readonly)
         try:
             recovered = store.recover()
         except BaseException:
@@ -519,6 +531,8 @@ class Memory:
         RepairsFailed
             Three repairs of the case have died or raised, in any process; `retry` begins another one.
         """
+        if progress is not None:
+            _check_callable(progress, "progress")
         return engine.repair(
             self._store,
             as_case(case),
@@ -597,7 +611,12 @@ class Memory:
             Less than the retention.
         """
         days = self._retention_days if older_than_days is None else older_than_days
-        if not (math.isfinite(days) and days >= self._retention_days):
+        if not is_number(days, self._retention_days, _LONGEST_DAYS):
             raise InvalidInput(f"the retention is {self._retention_days:g} days", witness=days)
         age = round(days * _NANOSECONDS_A_DAY)
         return self._store.prune(age, actor=actor, reason=reason, dry_run=dry_run)
+
+
+def _check_callable(function: object, what: str) -> None:
+    if not callable(function):
+        raise InvalidInput(f"{what} must be callable, not {named(function)}", witness=what)

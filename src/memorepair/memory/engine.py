@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from memorepair.errors import UnknownId, Withdrawn
+from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Artifact, Key, Recipe, State
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
@@ -173,8 +173,12 @@ def inspect(
     ------
     UnknownId, Withdrawn
         There is no such version, or its content has been erased.
+    InvalidInput
+        The version is no number.
     """
     there = place(db, key)
+    if isinstance(version, bool) or not isinstance(version, int | None):
+        raise InvalidInput("a version is a whole number", witness=version)
     no = there.no if version is None else version
     row = db.row(_INSPECT, (there.aid, no))
     if row is None:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from memorepair.errors import InvalidEvent
 from memorepair.memory.artifact import Key
+from memorepair.memory.values import check_text, check_type
 
 
 class EventKind(StrEnum):
@@ -31,6 +32,10 @@ class Correction:
 
     replacements: Mapping[Key, str]
 
+    def __post_init__(self) -> None:
+        for root, content in self.replacements.items():
+            check_text(content, f"the content of {root}", root)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
@@ -38,6 +43,10 @@ class Interface:
 
     key: Key
     content: str
+
+    def __post_init__(self) -> None:
+        check_type(self.key, Key, "the key of an interface is a Key")
+        check_text(self.content, f"the content of {self.key}", self.key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +64,11 @@ class Migration:
 
     interfaces: Mapping[Key, Interface]
     rows: str | None = None
+
+    def __post_init__(self) -> None:
+        for root, interface in self.interfaces.items():
+            check_type(interface, Interface, f"what supersedes {root} is an Interface")
+        check_type(self.rows, str | None, "rows names an operator")
 
 
 Delta: TypeAlias = Deletion | Correction | Migration

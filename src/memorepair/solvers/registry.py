@@ -42,7 +42,7 @@ def get_solver(name: str) -> Solver:
     MissingDependency
         Its package is not installed; the message names the extra that brings it.
     """
-    if name not in _SOLVERS:
+    if not isinstance(name, str) or name not in _SOLVERS:
         near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
         raise UnknownId(f"no solver {name!r}; did you mean {' or '.join(near)}?", witness=name)
     module, _, attribute = _SOLVERS[name].partition(":")

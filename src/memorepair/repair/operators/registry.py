@@ -59,9 +59,12 @@ class Operators:
         given: object = operator
         if not isinstance(given, Operator):
             kind = type(operator).__name__
-            raise InvalidInput(f"a {kind} is not an operator; see `operator(name=...)`", witness=kind)
+            raise InvalidInput(
+                f"what is registered is an Operator, not of type {kind}; see `operator(name=...)`",
+                witness=kind,
+            )
         for part in (operator.name, operator.version):
-            if not part or "@" in part or not part.isprintable():
+            if not isinstance(part, str) or not part or "@" in part or not part.isprintable():
                 raise InvalidInput("an operator's name or version is printable text without @", witness=part)
         name = reference(operator)
         if name in self._by_reference:
