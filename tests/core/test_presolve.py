@@ -19,10 +19,12 @@ from memorepair.solvers.pseudoflow import Pseudoflow
 Draw = Callable[[np.random.Generator], SelectionInstance]
 
 
-@pytest.fixture
-def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Presolve whatever the size and the share of nodes that can go."""
-    monkeypatch.setattr(presolve, "WORTH_FROM", 0)
+@pytest.fixture(params=["compiled", "as Python"])
+def always(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Presolve whatever the share of nodes that can go, at every size compiled or not."""
+    size = 0 if request.param == "compiled" else 2**31
+    monkeypatch.setattr(presolve, "COMPILED_FROM", size)
+    monkeypatch.setattr(presolve, "LOADED_FROM", size)
     monkeypatch.setattr(presolve, "WORTH_SHARE", 0.0)
 
 
@@ -104,7 +106,7 @@ def test_a_cycle_of_two_and_a_loop_are_one_node() -> None:
 
 
 def test_presolve_stays_out_of_the_way_where_it_does_not_pay() -> None:
-    for name in ("mine5-1e5", "bip-1e5", "prov-1e3"):
+    for name in ("mine5-1e5", "bip-1e5", "mine9-1e4"):
         instance = ClosureInstance(profit=generate(name).profits(), requires=generate(name).requires)
         reduced, steps = Presolve().apply(instance)
         assert reduced is instance

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from memorepair.graphs.digraph import Digraph, Index, Int64, Mask
+from memorepair.graphs.digraph import Digraph, Index, Int64
 from memorepair.problems import Certificate, Closure, ClosureInstance
 from memorepair.reductions.part import Part
 
 logger = logging.getLogger(__name__)
 
-WORTH_FROM = 50_000
+COMPILED_FROM = 50_000
 """Nodes plus arcs from which loading the compiled steps (0.3 s) pays."""
+
+LOADED_FROM = 1_000
+"""The same once they are loaded."""
 
 WORTH_SHARE = 0.25
 """Share of nodes that can go at the start from which it pays.
@@ -87,56 +90,54 @@ class Presolve:
     def apply(self, instance: ClosureInstance, /) -> tuple[ClosureInstance, Elimination | None]:
         """What is left, with the steps; the instance itself with None where that would not pay."""
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
-        if k + m < WORTH_FROM:
-            return instance, None
-        tails, nodes = np.empty(m, np.int32), np.zeros(_FIELDS * k, np.int32)
-        compiled = _compiled()
-        able = compiled.count(requires.offsets, requires.heads, tails, nodes)
+        run = _run(k + m)
+        offsets, heads, tails = run.copy(requires.offsets), run.copy(requires.heads), run.zeros(m)
+        nodes, profit = run.zeros(_FIELDS * k), run.copy(instance.profit)
+        able = run.count(offsets, heads, tails, nodes)
         if able < WORTH_SHARE * k:
             return instance, None
-        heads, profit = requires.heads.copy(), instance.profit.copy()
-        steps = np.empty(_STEP * k, np.int32)
-        gone = compiled.eliminate(heads, tails, profit, nodes, steps)
-        kept = np.empty(k, np.bool_)
-        inner_offsets, inner_heads = np.zeros(k - gone + 1, np.int32), np.empty(m, np.int32)
-        arcs = np.empty(m, np.int32)
-        size = compiled.keep(requires.offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
+        steps = run.zeros(_STEP * k)
+        gone = run.eliminate(heads, tails, profit, nodes, steps)
+        kept, inner_offsets = run.zeros(k), run.zeros(k - gone + 1)
+        inner_heads, arcs = run.zeros(m), run.zeros(m)
+        size = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
         # What is given back owns its memory and no more of it.
-        reduced = replace(
-            instance,
-            profit=profit[kept],
-            requires=Digraph(offsets=inner_offsets, heads=inner_heads[:size].copy()),
-        )
-        part = Part(nodes=kept, arcs=arcs[:size].copy())
+        part = Part(nodes=np.array(kept, np.bool_), arcs=np.array(arcs[:size], np.int32))
         record = Elimination(
-            profit=profit,
-            steps=steps[: _STEP * gone],
-            tails=tails,
-            heads=heads,
+            profit=np.asarray(profit, np.int64),
+            steps=np.asarray(steps[: _STEP * gone], np.int32),
+            tails=np.asarray(tails, np.int32),
+            heads=np.asarray(heads, np.int32),
             part=part,
             least=1 if instance.ties == "fewest" else 0,
         )
-        return reduced, record
+        inner = Digraph(
+            offsets=np.asarray(inner_offsets, np.int32), heads=np.array(inner_heads[:size], np.int32)
+        )
+        return replace(instance, profit=record.profit[part.nodes], requires=inner), record
 
     def invert(self, solution: Closure, record: Elimination | None, /) -> Closure:
         """Every step taken back, the last first; O(k + m)."""
         if record is None:
             return solution
         wide = record.part.widened(solution, rest=False)
-        pi = np.zeros(len(record.heads), np.int64)
+        dual = np.zeros(len(record.heads), np.int64)
         if wide.certificate is not None:
-            pi[wide.certificate.arcs] = wide.certificate.amounts
-        compiled = _compiled()
-        compiled.put_back(
-            record.profit, record.least, record.steps, record.tails, record.heads, wide.mask, pi
-        )
+            dual[wide.certificate.arcs] = wide.certificate.amounts
+        run = _run(len(wide.mask) + len(dual))
+        given = (run.copy(array) for array in (record.profit, record.steps, record.tails, record.heads))
+        chosen, pi = run.copy(wide.mask), run.copy(dual)
+        run.put_back(record.least, *given, chosen, pi)
+        mask = np.asarray(chosen, np.bool_)
         if wide.certificate is None:
-            return wide
-        carrying = np.count_nonzero(pi)
-        arcs, amounts = np.empty(carrying + 1, np.int32), np.empty(carrying + 1, np.int64)
-        compiled.gather(pi, arcs, amounts)
-        certificate = Certificate(arcs=arcs[:carrying], amounts=amounts[:carrying])
-        return Closure(mask=wide.mask, certificate=certificate)
+            return Closure(mask=mask, certificate=None)
+        carrying = int(np.count_nonzero(pi))
+        arcs, amounts = run.zeros(carrying + 1), run.copy(np.zeros(carrying + 1, np.int64))
+        run.gather(pi, arcs, amounts)
+        certificate = Certificate(
+            arcs=np.asarray(arcs[:carrying], np.int32), amounts=np.asarray(amounts[:carrying], np.int64)
+        )
+        return Closure(mask=mask, certificate=certificate)
 
 
 _OUT, _OUT_ARCS, _IN, _IN_ARCS = range(4)  # a node's degrees, and the exclusive or of its arcs' numbers
@@ -144,8 +145,13 @@ _FIELDS: Final = 4
 _GONE: Final = -1
 _STEP: Final = 3
 
+Ints = Sequence[int]
+IntsOut = MutableSequence[int]
 
-def _count(offsets: Index, heads: Index, tails: Index, nodes: Index) -> int:
+# The steps are written for lists and for arrays alike, like the kernel: they run as Python and compiled.
+
+
+def _count(offsets: Ints, heads: Ints, tails: IntsOut, nodes: IntsOut) -> int:
     """Degrees, tails; how many nodes may go at the start. `nodes` is given as zeros."""
     k, able = len(offsets) - 1, 0
     for i in range(k):
@@ -166,7 +172,7 @@ def _count(offsets: Index, heads: Index, tails: Index, nodes: Index) -> int:
     return able
 
 
-def _eliminate(heads: Index, tails: Index, profit: Int64, nodes: Index, steps: Index) -> int:
+def _eliminate(heads: IntsOut, tails: Ints, profit: IntsOut, nodes: IntsOut, steps: IntsOut) -> int:
     """All steps; how many. `heads`, `profit` and `nodes` become those of what is left."""
     gone = 0
     for start in range(len(profit)):
@@ -211,15 +217,20 @@ def _eliminate(heads: Index, tails: Index, profit: Int64, nodes: Index, steps: I
 
 
 def _keep(
-    offsets: Index, heads: Index, nodes: Index, kept: Mask, to_offsets: Index, to_heads: Index, arcs: Index
+    offsets: Ints,
+    heads: Ints,
+    nodes: IntsOut,
+    kept: IntsOut,
+    to_offsets: IntsOut,
+    to_heads: IntsOut,
+    arcs: IntsOut,
 ) -> int:
     """What is left, numbered anew, with each arc's number before; how many arcs."""
     number = 0
     for i in range(len(kept)):
         kept[i] = nodes[_FIELDS * i + _OUT] != _GONE
         nodes[_FIELDS * i + _IN] = number if kept[i] else _GONE  # one place to look for both
-        if kept[i]:
-            number += 1
+        number += kept[i]
     number, size = 0, 0
     for i in range(len(kept)):
         if kept[i]:
@@ -235,7 +246,7 @@ def _keep(
 
 
 def _put_back(
-    profit: Int64, least: int, steps: Index, tails: Index, heads: Index, chosen: Mask, pi: Int64
+    least: int, profit: Ints, steps: Ints, tails: Ints, heads: Ints, chosen: IntsOut, pi: IntsOut
 ) -> None:
     """`chosen` and `pi` of what is left become those of all."""
     for step in range(len(steps) - _STEP, -1, -_STEP):
@@ -255,7 +266,7 @@ def _put_back(
             chosen[i] = gains
 
 
-def _gather(pi: Int64, arcs: Index, amounts: Int64) -> None:
+def _gather(pi: Ints, arcs: IntsOut, amounts: IntsOut) -> None:
     """Arcs with pi > 0 and their pi; there is room for one more."""
     carrying = 0
     for arc in range(len(pi)):  # no branch: where pi flickers between 0 and more, guessing costs more
@@ -265,16 +276,28 @@ def _gather(pi: Int64, arcs: Index, amounts: Int64) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Steps:
-    count: Callable[..., int]
-    eliminate: Callable[..., int]
-    keep: Callable[..., int]
-    put_back: Callable[..., None]
-    gather: Callable[..., None]
+class _Run:
+    """The steps as Python or compiled, with the kind of scratch they work in: `copy`, `zeros`."""
+
+    copy: Callable[..., Any]
+    zeros: Callable[[int], Any]
+    count: Callable[..., int] = _count
+    eliminate: Callable[..., int] = _eliminate
+    keep: Callable[..., int] = _keep
+    put_back: Callable[..., None] = _put_back
+    gather: Callable[..., None] = _gather
+
+
+_AS_PYTHON: Final = _Run(copy=np.ndarray.tolist, zeros=lambda size: [0] * size)
+
+
+def _run(size: int) -> _Run:
+    loaded = _compiled.cache_info().currsize > 0
+    return _compiled() if size >= (LOADED_FROM if loaded else COMPILED_FROM) else _AS_PYTHON
 
 
 @cache
-def _compiled() -> _Steps:
+def _compiled() -> _Run:
     import numba
 
     logger.info("loading the compiled presolve; the first time on a machine it is compiled, a few seconds")
@@ -283,7 +306,9 @@ def _compiled() -> _Steps:
         compiler(_count)
     except RuntimeError:  # no place to keep the cache
         compiler = numba.njit(nogil=True)
-    return _Steps(
+    return _Run(
+        copy=np.copy,
+        zeros=lambda size: np.zeros(size, np.int32),
         count=compiler(_count),
         eliminate=compiler(_eliminate),
         keep=compiler(_keep),

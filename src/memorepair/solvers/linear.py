@@ -136,7 +136,7 @@ class Cbc:
             for row in rows:
                 program += row
             status = program.solve(pulp.PULP_CBC_CMD(msg=False, timeLimit=self.time_limit))
-        told = pulp.LpStatus[status]
+        told = f"{pulp.LpStatus[status]}, {pulp.LpSolution[program.sol_status]}"
         # At its limit CBC hands back points that break constraints; those are not read.
         if status == pulp.LpStatusNotSolved or program.sol_status == pulp.LpSolutionIntegerFeasible:
             raise NoSolution(f"CBC found no optimum within its limit: {told}", witness=told)

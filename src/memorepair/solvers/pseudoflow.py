@@ -150,8 +150,16 @@ def solve_closure(
         if node[FIELDS * above + SCAN_CHILD] == child:
             node[FIELDS * above + SCAN_CHILD] = after
 
-    strong = 0
+    # Dependents first, where numbers tell: then profits add up on their way down. The other way round, each
+    # would travel alone down the growing path below it, and a chain would take quadratic time.
+    down = 0
     for i in range(k):
+        for position in range(offsets[i], offsets[i + 1]):
+            if heads[position] < i:
+                down += 1
+    strong = 0
+    for turn in range(k):
+        i = turn if 2 * down >= len(heads) else k - 1 - turn  # the last to arrive is the first to be served
         at = FIELDS * i
         node[at + PARENT] = -1
         node[at + CHILD] = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from memorepair.graphs.network import Cut, MinCutNetwork
 from memorepair.problems import Closure, ClosureInstance
@@ -12,15 +12,15 @@ from memorepair.proof import Ties
 class Capabilities(Protocol):
     """Class attributes of a solver."""
 
-    name: str
+    name: ClassVar[str]
     """What `get_solver` and ``select(solver=)`` call it."""
-    exact: bool
+    exact: ClassVar[bool]
     """Its answer is an optimum; otherwise it is some closure."""
-    ties: frozenset[Ties]
+    ties: ClassVar[frozenset[Ties]]
     """Tie rules it follows by itself; empty where it is not exact."""
-    max_size: int | None
+    max_size: ClassVar[int | None]
     """Largest number of nodes it takes, None for no limit but int32."""
-    package: str | None
+    package: ClassVar[str | None]
     """Package to import, where that is optional."""
 
 
