@@ -83,19 +83,49 @@ def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Casc
     UnknownId
         There is no such case.
     """
+    members = store.members(case)
+    return _cascade(store, case, members, store.support([member.key for member in members]), spared)
+
+
+def read_ancestry(store: Store, case: int, key: Key, *, most: int) -> Cascade | None:
+    """The part of the cascade that a member stands on, itself included; None where it is no member.
+
+    None as well where that part has more than `most` members. What bars the member from repair lies in this
+    part and is the same in it: every bar comes from what an artifact stands on.
+
+    Raises
+    ------
+    UnknownId
+        There is no such case.
+    """
+    members = {member.key: member for member in store.members(case)}
+    if key not in members:
+        return None
+    reached, frontier, arcs = {key}, [key], list[SupportArc]()
+    while frontier and len(reached) <= most:
+        above = store.support(frontier)
+        arcs += above
+        parents = {arc.parent for arc in above if arc.relation in PROPAGATING and arc.parent in members}
+        frontier = sorted(parents - reached)
+        reached |= parents
+    if frontier:
+        return None
+    return _cascade(store, case, [members[one] for one in reached], arcs, ())
+
+
+def _cascade(
+    store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc], spared: Iterable[Key]
+) -> Cascade:
     # Sorting by the parts of a key gives the order of keys at a fraction of the cost.
-    members = sorted(store.members(case), key=lambda member: (member.key.scope, member.key.id))
-    arcs = sorted(
-        (arc for arc in store.support([member.key for member in members]) if arc.relation in PROPAGATING),
-        key=_ends,
-    )
+    ordered = sorted(members, key=lambda member: (member.key.scope, member.key.id))
+    followed = sorted((arc for arc in arcs if arc.relation in PROPAGATING), key=_ends)
     return Cascade(
         case=case,
-        members=tuple(members),
-        roots=tuple(member.key for member in members if member.root),
-        support=tuple(next(same) for _, same in groupby(arcs, key=_ends)),
+        members=tuple(ordered),
+        roots=tuple(member.key for member in ordered if member.root),
+        support=tuple(next(same) for _, same in groupby(followed, key=_ends)),
         spared=tuple(sorted(spared)),
-        deleted=MappingProxyType(_deleted_elsewhere(store, case, members)),
+        deleted=MappingProxyType(_deleted_elsewhere(store, case, ordered)),
     )
 
 

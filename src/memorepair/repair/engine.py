@@ -5,26 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memorepair.errors import InvalidInput, RepairsFailed, StaleRead, Withdrawn
-from memorepair.memory.artifact import Case, CaseStatus, Erasure
+from memorepair.memory.artifact import Case, CaseStatus, Erasure, Key
 from memorepair.memory.exchange import UndoReport
 from memorepair.memory.store import Store
 from memorepair.proof import Ties
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.build import build_candidates
-from memorepair.repair.cascade import Cascade, read_cascade
+from memorepair.repair.cascade import Cascade, read_ancestry, read_cascade
 from memorepair.repair.events import RepairEvent
 from memorepair.repair.execution import Execution, Progress, execute
 from memorepair.repair.operators.attempt import number
-from memorepair.repair.plan import RepairPlan, make_plan
+from memorepair.repair.plan import CHOSEN, PRICE, RepairPlan, make_plan, worded
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
 from memorepair.repair.withdrawal import event_of, withdraw
 
-__all__ = ["ATTEMPTS", "FAILURES", "RepairReport", "plan", "repair", "undo", "withdraw"]
+__all__ = ["ATTEMPTS", "FAILURES", "RepairReport", "plan", "repair", "undo", "why", "withdraw"]
 
 ATTEMPTS = 3
 """How often a repair plans again when other events or updates come between."""
+
+_NEAR = 1_000
+"""Up to so many members above an artifact are looked at by themselves; beyond, the whole plan is as quick."""
 
 FAILURES = 3
 """Repairs of one case that may die or raise, in any process, before another one has to be asked for."""
@@ -51,6 +54,47 @@ def plan(
     """
     event, cascade = _state(store, case)
     return _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+
+
+def why(
+    store: Store,
+    case: int,
+    key: Key,
+    *,
+    operators: OperatorTable,
+    pricing: Pricing | None = None,
+    tradeoff: float | None = None,
+    ties: Ties = "fewest",
+    solver: str = "pseudoflow",
+) -> str | None:
+    """What the plan of a case says of one artifact: `chosen`, `price`, or its bar with the witness.
+
+    None where the artifact is no candidate of the case. A bar is found from what the artifact stands on; only
+    the choice needs the whole plan.
+
+    Raises
+    ------
+    UnknownId, InvalidInput
+        As `plan`.
+    """
+    event = _event(store, case)
+    near = read_ancestry(store, case, key, most=_NEAR)
+    if near is not None:
+        candidates = build_candidates(store, near, event, operators, pricing or Pricing())
+        if key not in candidates.keys:
+            return None
+        bar = candidates.bars[candidates.keys.index(key)]
+        if bar is not None:
+            return worded(bar.reason, bar.witness)
+    cascade = read_cascade(store, case)
+    whole = _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+    if key not in whole.candidates.keys:
+        return None
+    place = whole.candidates.keys.index(key)
+    bar = whole.candidates.bars[place]
+    if bar is not None:
+        return worded(bar.reason, bar.witness)
+    return CHOSEN if whole.selection.mask[place] else PRICE
 
 
 def repair(
@@ -164,10 +208,14 @@ def _published(store: Store, chosen: RepairPlan, execution: Execution) -> bool:
 
 
 def _state(store: Store, case: int) -> tuple[RepairEvent, Cascade]:
+    return _event(store, case), read_cascade(store, case)
+
+
+def _event(store: Store, case: int) -> RepairEvent:
     declared: Case = store.case(case)
     if declared.status is CaseStatus.UNDONE:
         raise InvalidInput(f"case {case} has been undone", witness=case)
-    return event_of(store, declared), read_cascade(store, case)
+    return event_of(store, declared)
 
 
 def _plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -57,11 +57,7 @@ class PlanRow:
     @property
     def why(self) -> str:
         """Reason with its witness, for people."""
-        if not self.witness:
-            return self.reason
-        more = len(self.witness) - _SHOWN
-        tail = f" and {more} more" if more > 0 else ""
-        return f"{self.reason} ({', '.join(self.witness[:_SHOWN])}{tail})"
+        return worded(self.reason, self.witness)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +108,15 @@ class RepairPlan:
                 )
             )
         return tuple(rows)
+
+
+def worded(reason: str, witness: Sequence[object]) -> str:
+    """A reason with its witness, for people."""
+    if not witness:
+        return reason
+    more = len(witness) - _SHOWN
+    tail = f" and {more} more" if more > 0 else ""
+    return f"{reason} ({', '.join(map(str, witness[:_SHOWN]))}{tail})"
 
 
 def make_plan(

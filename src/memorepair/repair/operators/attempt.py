@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
-from memorepair.errors import MemoRepairError
+from memorepair.errors import InvalidInput, MemoRepairError
 from memorepair.memory.artifact import Key
+from memorepair.memory.values import check_text
 from memorepair.repair.operators.operator import Call, Made, Operator
 
 
@@ -47,7 +48,7 @@ def told(error: Exception) -> str:
 
 
 def number(value: object) -> float | None:
-    """A finite number that is not negative, None for anything else."""
+    """A finite number that is not negative, NumPy's among them; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
@@ -58,13 +59,10 @@ def number(value: object) -> float | None:
 
 
 def _checked(made: Made) -> Made | Failure:
-    content: object = made.content
-    if not isinstance(content, str):
-        return Failure(reason=f"the operator's content is {type(content).__name__}, not text")
     try:
-        content.encode()
-    except UnicodeEncodeError as error:
-        return Failure(reason=f"the operator's content has a lone surrogate at {error.start}")
+        check_text(made.content, "the operator's content", None)
+    except InvalidInput as error:
+        return Failure(reason=str(error))
     cost = None if made.cost is None else number(made.cost)
     if made.cost is not None and cost is None:
         return Failure(reason="the operator's cost is no number that is finite and >= 0")
@@ -73,4 +71,4 @@ def _checked(made: Made) -> Made | Failure:
         isinstance(cites, tuple | list) and all(isinstance(one, Key) for one in cites)
     ):
         return Failure(reason="what the operator cites are not keys")
-    return Made(content=content, cost=cost, cites=None if made.cites is None else tuple(made.cites))
+    return Made(content=made.content, cost=cost, cites=None if made.cites is None else tuple(made.cites))
