@@ -52,7 +52,7 @@ from memorepair.repair.events import Correction, Deletion, EventKind, Interface,
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
 from memorepair.repair.operators.registry import Operators
-from memorepair.repair.plan import RepairPlan
+from memorepair.repair.plan import CHOSEN, RepairPlan
 from memorepair.repair.pricing import Pricing
 
 RETENTION_DAYS = 30.0
@@ -393,11 +393,10 @@ class Memory:
             return f"{listing.state.name.lower()}: a root of {because}"
         if listing.state is not State.WITHDRAWN:
             return f"{listing.state.name.lower()} through {because}"
-        rows = {row.key: row for row in self.plan(case).rows()}
-        if listing.key not in rows:
+        word = engine.why(self._store, case.id, listing.key, operators=self._operators, pricing=self._pricing)
+        if word is None:
             return f"withdrawn by {because}; not a candidate of this case"
-        row = rows[listing.key]
-        return f"withdrawn by {because}; {'repair would make it again' if row.chosen else row.why}"
+        return f"withdrawn by {because}; {'repair would make it again' if word == CHOSEN else word}"
 
     def inspect(self, key: KeyLike, *, actor: str, reason: str, version: int | None = None) -> Artifact:
         """Content of any version that still has one, withdrawn or not, for a person who reviews; journalled.
