@@ -40,7 +40,7 @@ def test_every_exact_solver_finds_both_extreme_optima(draw: Draw, ties: Ties, so
         tails = [part.requires.tails() + start for part, start in zip(parts, starts, strict=False)]
         heads = [part.requires.heads + start for part, start in zip(parts, starts, strict=False)]
         union = ClosureInstance(
-            profit=np.concatenate([part.value - part.cost for part in parts]),
+            profit=np.concatenate([part.value - part.cost for part in parts]).astype(np.int64),
             requires=Digraph.from_arcs(int(starts[-1]), np.concatenate(tails), np.concatenate(heads)),
             ties=ties,
         )
