@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,6 +61,10 @@ COMMANDS = (
         (("plan", "1", "--tradeoff", "nan"), "InvalidInstance", None),
         (("plan", "1", "--ties", "some"), "InvalidInput", "some"),
         (("repair", "7"), "UnknownId", 7),
+        (("repair", "99999999999999999999999"), "UnknownId", 99999999999999999999999),
+        (("undo", "99999999999999999999999", *WHY), "UnknownId", 99999999999999999999999),
+        (("erase", "99999999999999999999999", *WHY), "UnknownId", 99999999999999999999999),
+        (("receipt", "99999999999999999999999"), "UnknownId", 99999999999999999999999),
         (("undo", "7", *WHY), "UnknownId", 7),
         (("undo", "1", "--reason", " "), "InvalidInput", "reason"),
         (("erase", "7", *WHY), "UnknownId", 7),
@@ -70,6 +75,7 @@ COMMANDS = (
         (("list", "--kind", "cash"), "InvalidInput", "cash"),
         (("list", "--state", "gone"), "InvalidInput", "gone"),
         (("list", "--scope", "user//42"), "InvalidInput", None),
+        (("list", "--scope", "user:"), "InvalidInput", None),
         (("search", "x", "--scope", "user//42"), "InvalidInput", None),
         (("get", "user/42::"), "InvalidInput", ""),
         (("import", "tau-bench", "/nowhere/at/all"), "InvalidFile", None),
@@ -151,6 +157,21 @@ def spoil(path: Path, how: str) -> tuple[str, ...]:
         return ("NewerSchema",)
     path.write_bytes(path.read_bytes()[:5_000])
     return ("CorruptStore", "ForeignStore")
+
+
+def test_an_import_that_fails_makes_nothing(empty: Shell) -> None:
+    folder = empty.db.parent / "folder"
+    folder.mkdir()
+    assert empty.told("import", "tau-bench", str(folder), code=2)["error"]["type"] == "InvalidFile"
+    assert [one.name for one in empty.db.parent.iterdir()] == ["folder"]
+
+
+def test_a_file_that_may_not_be_written_is_read(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    assert shell.told("get", HOME)["content"] == "She lives in Paris."
+    assert shell.told("check") == {"sound": True, "faults": [], "skipped": ["index"]}
+    assert "not compared" in shell.shown("check")
+    assert "read-only" in shell.told("delete", HOME, *WHY, code=2)["error"]["message"]
 
 
 def test_a_second_repair_is_refused(corrected: Shell) -> None:

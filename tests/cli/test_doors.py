@@ -108,5 +108,5 @@ def test_inspect_shows_withdrawn_content_and_is_journalled(corrected: Shell) -> 
 
 
 def test_check(shell: Shell) -> None:
-    assert shell.told("check") == {"sound": True, "faults": []}
+    assert shell.told("check") == {"sound": True, "faults": [], "skipped": []}
     assert "is sound" in shell.shown("check")

@@ -1,7 +1,7 @@
 """The command line ``memorepair``.
 
 Exit codes: 0 clean; 1 problems found (members still withdrawn, findings, open cases, no feasible selection);
-2 bad input, nothing changed; 130 interrupted.
+2 bad input, nothing changed; 74 the output could not be written; 130 interrupted; 141 its reader has gone.
 """
 
 from __future__ import annotations

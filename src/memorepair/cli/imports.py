@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from memorepair.adapters.tau_bench import import_tau_bench
+from memorepair.adapters.tau_bench import read_import
 from memorepair.cli.guard import CLEAN, command
-from memorepair.cli.options import AsJson, Db
+from memorepair.cli.options import AsJson, Db, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.facade import Memory
 
@@ -46,8 +46,13 @@ def tau_bench(
     as_json: AsJson = False,
 ) -> int:
     """Recorded tau-bench airline runs; read tools are replayed and compared with what they returned."""
-    with Memory.open(db, create=True) as memory, progress(quiet=as_json) as step:
-        found = import_tau_bench(memory, folder, progress=step)
+    if db.exists():
+        opened(db).close()  # what is no memory is told before the long reading
+    with progress(quiet=as_json) as step:
+        made = read_import(folder, progress=step)
+    with Memory.open(db, create=True) as memory:
+        memory.ingest(made.drafts)
+    found = made.report
     if as_json:
         emit(found.to_json())
         return CLEAN

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich import box
 from rich.console import Console
@@ -20,6 +21,14 @@ _EXCERPT = 160
 
 Step = Callable[[str, int, int], None]
 """What long work calls: what it does, how many are done, of how many."""
+
+
+def mute() -> None:
+    """Give up standard output: what is still to be written goes nowhere, without a word at the exit."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def say(line: str, *, style: str | None = None, error: bool = False) -> None:

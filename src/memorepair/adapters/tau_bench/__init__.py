@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memorepair.adapters.tau_bench.importer import import_tau_bench
+from memorepair.adapters.tau_bench.importer import Import, import_tau_bench, read_import
 from memorepair.adapters.tau_bench.report import Disagreement, ReadAgreement, TauBenchReport
 
-__all__ = ["Disagreement", "ReadAgreement", "TauBenchReport", "import_tau_bench"]
+__all__ = ["Disagreement", "Import", "ReadAgreement", "TauBenchReport", "import_tau_bench", "read_import"]

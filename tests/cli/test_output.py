@@ -1,0 +1,70 @@
+"""What a command says may find nobody, or no room: it ends quietly, or says that it could not tell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memorepair.cli.guard import CUT_OFF, UNTOLD
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Shell
+
+MAIN = [sys.executable, "-W", "error", "-c", "from memorepair.cli import main; main()"]
+COMMANDS = [["list"], ["list", "--json"], ["get", "user/42::home"], ["get", "user/42::nobody", "--json"]]
+
+
+def run(db: Path, command: list[str], output: int) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, with this standard output."""
+    environment = os.environ | {"MEMOREPAIR_DB": str(db), "MEMOREPAIR_ACTOR": "tester"}
+    return subprocess.run(
+        [*MAIN, *command], env=environment, stdout=output, stderr=subprocess.PIPE, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_reader_that_has_gone_is_no_problem_found(shell: Shell, command: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = run(shell.db, command, writer)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (CUT_OFF, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_full_disk_is_told_on_standard_error(shell: Shell, command: list[str]) -> None:
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        done = run(shell.db, command, full)
+    finally:
+        os.close(full)
+    assert done.returncode == UNTOLD
+    assert "could not be told" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_told_is_done(shell: Shell) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        run(shell.db, ["delete", "user/42::home", "--reason", "r"], writer)
+    finally:
+        os.close(writer)
+    assert shell.told("get", "user/42::home", code=2)["error"]["type"] == "Withdrawn"
+
+
+def test_a_folder_that_cannot_be_made_is_bad_input(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    done = run(shell.db, ["demo", "--out", str(tmp_path / "file" / "below"), "--json"], subprocess.PIPE)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["type"] == "InvalidFile"
+    assert "Traceback" not in done.stderr
