@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memorepair.errors import MemoRepairError, StaleRead, StepFailed, Withdrawn
+from memorepair.errors import MemoRepairError, StaleRead, StepFailed, UndoRefused, Withdrawn
 from memorepair.explaining import Explanation, explain
 from memorepair.facade import Memory
 from memorepair.frontier import Frontier, frontier
@@ -10,6 +10,7 @@ from memorepair.graphs.terms import Kind
 from memorepair.leaves import Leaf
 from memorepair.many import select_many
 from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
+from memorepair.memory.exchange import Receipt, UndoReport
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
 from memorepair.repair.events import Interface
 from memorepair.repair.operators.operator import Call, Input, Made
@@ -40,6 +41,7 @@ __all__ = [
     "MemoRepairError",
     "Memory",
     "Pricing",
+    "Receipt",
     "Recipe",
     "RepairPlan",
     "RepairReport",
@@ -52,6 +54,8 @@ __all__ = [
     "Status",
     "StepFailed",
     "TaskCase",
+    "UndoRefused",
+    "UndoReport",
     "Withdrawn",
     "__version__",
     "explain",
