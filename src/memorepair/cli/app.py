@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from memorepair import __version__
-from memorepair.cli import check, converting, demo, doors, events, imports, repairs, selecting, undoing
+from memorepair.cli import (
+    check,
+    converting,
+    demo,
+    doors,
+    events,
+    imports,
+    repairs,
+    selecting,
+    solvers,
+    undoing,
+)
 
 app = typer.Typer(
     name="memorepair",
@@ -28,5 +39,5 @@ def root(version: Annotated[bool, typer.Option("--version", help="Show the versi
         raise typer.Exit
 
 
-for room in (imports, doors, events, repairs, undoing, check, selecting, converting, demo):
+for room in (imports, doors, events, repairs, undoing, check, selecting, solvers, converting, demo):
     room.add_to(app)

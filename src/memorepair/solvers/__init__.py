@@ -26,7 +26,7 @@ cone fill (`cones`), an integer program (`ilp`), branch and bound (`branching`) 
 
 from __future__ import annotations
 
-from memorepair.solvers.registry import get_solver, solvers
+from memorepair.solvers.registry import Listed, get_solver, listed, solvers
 from memorepair.solvers.solver import ClosureSolver, FlowSolver, Solver
 
-__all__ = ["ClosureSolver", "FlowSolver", "Solver", "get_solver", "solvers"]
+__all__ = ["ClosureSolver", "FlowSolver", "Listed", "Solver", "get_solver", "listed", "solvers"]

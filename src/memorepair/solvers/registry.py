@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 
 from memorepair.errors import MissingDependency, UnknownId
+from memorepair.proof import Ties
 from memorepair.solvers.solver import ClosureSolver, FlowSolver, Solver
 
 _SOLVERS = {
@@ -32,6 +34,46 @@ def solvers() -> tuple[str, ...]:
     return tuple(_SOLVERS)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """What a solver declares about itself.
+
+    Attributes
+    ----------
+    name, exact, ties, max_size, package
+        As in `solver.Capabilities`.
+    installed
+        Whether its package is.
+    what
+        What it is, in a sentence.
+    """
+
+    name: str
+    exact: bool
+    ties: tuple[Ties, ...]
+    max_size: int | None
+    package: str | None
+    installed: bool
+    what: str
+
+
+def listed() -> tuple[Listed, ...]:
+    """All solvers with their capabilities, the default first; no package of a vendor is imported."""
+    return tuple(_listed(_load(name)) for name in _SOLVERS)
+
+
+def _listed(solver: Solver) -> Listed:
+    return Listed(
+        name=solver.name,
+        exact=solver.exact,
+        ties=tuple(sorted(solver.ties)),
+        max_size=solver.max_size,
+        package=solver.package,
+        installed=solver.package is None or find_spec(solver.package) is not None,
+        what=(solver.__doc__ or "").partition("\n")[0],
+    )
+
+
 def get_solver(name: str) -> Solver:
     """The solver called `name`.
 
@@ -45,13 +87,18 @@ def get_solver(name: str) -> Solver:
     if not isinstance(name, str) or name not in _SOLVERS:
         near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
         raise UnknownId(f"no solver {name!r}; did you mean {' or '.join(near)}?", witness=name)
-    module, _, attribute = _SOLVERS[name].partition(":")
-    solver = getattr(import_module(module), attribute)()
-    if not isinstance(solver, (ClosureSolver, FlowSolver)):
-        raise TypeError(f"{attribute} is no solver")
+    solver = _load(name)
     if solver.package is not None and find_spec(solver.package) is None:
         raise MissingDependency(
             f"solver {name!r} needs {solver.package}: pip install 'memorepair[solvers]'",
             witness=solver.package,
         )
+    return solver
+
+
+def _load(name: str) -> Solver:
+    module, _, attribute = _SOLVERS[name].partition(":")
+    solver = getattr(import_module(module), attribute)()
+    if not isinstance(solver, (ClosureSolver, FlowSolver)):
+        raise TypeError(f"{attribute} is no solver")
     return solver
