@@ -7,15 +7,16 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
 from memorepair.frontier import Frontier, frontier
 from memorepair.graphs.closure import least_closed_superset
-from memorepair.graphs.digraph import Digraph, Index, Int64, Mask
+from memorepair.graphs.digraph import Digraph, Index, Mask
 from memorepair.graphs.order import find_cycle, waves
 from memorepair.graphs.reach import reach
-from memorepair.integers import Number, fraction, profits
+from memorepair.integers import Integers, Number, big_profits, fraction
 from memorepair.problems import Figure, Selection, SelectionInstance, Status, figure
 from memorepair.proof import Certificate
 from memorepair.reductions.barred import witnesses
@@ -276,8 +277,9 @@ def _trace(
     instance: SelectionInstance, kept: Mask, certificate: Certificate, start: int
 ) -> dict[int, Fraction]:
     """Follow pi back from `start` to the profits that what it lacks is paid from."""
-    priced = profits(instance.value[kept], instance.cost[kept], instance.tradeoff)
-    profit = np.zeros(instance.k, np.int64)
+    big = certificate.amounts.dtype == np.object_
+    priced = big_profits(instance.value[kept], instance.cost[kept], instance.tradeoff, big=big)
+    profit = cast(Integers, np.zeros(instance.k, priced.profit.dtype))
     profit[kept] = priced.profit
     # An arc leads here from who is paid to who pays, i from j where j requires i and pi_ji > 0.
     paid = instance.requires.heads[certificate.arcs]
@@ -310,7 +312,7 @@ def _trace(
 
 
 def _give(
-    node: int, wanted: dict[int, int], shares: dict[int, Fraction], profit: Int64, scale: Fraction
+    node: int, wanted: dict[int, int], shares: dict[int, Fraction], profit: Integers, scale: Fraction
 ) -> None:
     own = min(wanted.get(node, 0), max(0, int(profit[node])))
     if own:
@@ -318,7 +320,7 @@ def _give(
         shares[node] = own / scale
 
 
-def _acyclic(n: int, paid: Index, payer: Index, amounts: Int64) -> tuple[Index, Index, Int64]:
+def _acyclic(n: int, paid: Index, payer: Index, amounts: Integers) -> tuple[Index, Index, Integers]:
     """The same payments without those that go in a circle: nobody's balance changes."""
     left = amounts.copy()
     while True:

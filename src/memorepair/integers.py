@@ -262,9 +262,7 @@ def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
     any number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of two that
     uses 60 or more bits, with the loss bounded.
     """
-    price = fraction(tradeoff)
-    if price == 0 or not np.any(cost != 0):
-        price, cost = Fraction(0), np.zeros(len(value), np.int64)
+    price, cost = _priced(cost, tradeoff)
     exact = _vectorised(value, cost, price)
     if exact is not None:
         return exact
@@ -277,6 +275,14 @@ def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
     if rounded is None:
         raise InvalidInstance("numbers beyond the range of a float, with denominators too varied", witness=0)
     return rounded
+
+
+def _priced(cost: Numbers, tradeoff: Number) -> tuple[Fraction, Numbers]:
+    """The price and what it applies to; costs without price, or a price without costs, cost no digits."""
+    price = fraction(tradeoff)
+    if price and np.any(cost != 0):
+        return price, cost
+    return Fraction(0), np.zeros(len(cost), np.int64)
 
 
 def _may_fit(value: Numbers, cost: Numbers, price: Fraction) -> bool:
@@ -340,10 +346,11 @@ def _times(integers: Int64, factor: int) -> Int64:
     return integers * factor if integers.any() else np.zeros(len(integers), np.int64)
 
 
-def big_profits(value: Numbers, cost: Numbers, tradeoff: Number) -> BigProfits:
-    """As `profits`, but in Python integers, exact, where those would be rounded."""
+def big_profits(value: Numbers, cost: Numbers, tradeoff: Number, *, big: bool) -> BigProfits:
+    """As `profits`; if `big`, in Python integers, exact, where those would be rounded."""
     found = profits(value, cost, tradeoff)
-    exact = _exact(value, cost, fraction(tradeoff)) if found.loss else None
+    price, cost = _priced(cost, tradeoff)
+    exact = _exact(value, cost, price) if found.loss and big else None
     if exact is None:
         return BigProfits(profit=found.profit, scale=found.scale, loss=found.loss)
     return BigProfits(profit=np.array(exact[0], np.object_), scale=exact[1], loss=Fraction(0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -10,22 +10,28 @@ from itertools import pairwise
 from typing import cast, get_args
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra
 
 from memorepair import proof
 from memorepair.amounts import Amounts, Price
 from memorepair.errors import InvalidInput, InvalidInstance, NoSolution, ProofFailed, UnknownId
 from memorepair.graphs.closure import greatest_closed_subset, least_closed_superset
-from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
+from memorepair.graphs.convert import to_csr
+from memorepair.graphs.digraph import Digraph, Index, Mask, read_only
 from memorepair.integers import (
     TOTAL_LIMIT,
+    BigProfits,
+    Integers,
     Number,
     Numbers,
-    Profits,
+    big_profits,
+    check_unmasked,
     exact_total,
     fraction,
     is_table,
     numbers,
-    profits,
+    scalar,
+    shown,
     table,
     total,
 )
@@ -34,7 +40,8 @@ from memorepair.proof import Certificate as Certificate
 from memorepair.proof import Question, Ties
 
 Figure = int | float | Fraction
-"""A float where the instance holds a float, else exact."""
+"""A float where values or costs are a float64 array or the tradeoff is a float; else exact, an int or, where
+it is not whole, a Fraction, Decimals included. Beyond the range of a float it is exact too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,8 +54,9 @@ class SelectionInstance:
     Attributes
     ----------
     value : (k,) int64, float64 or object
-        w_i, finite, of any sign. Ints, floats, Fractions, Decimals; a float stands for the shortest decimal
-        that reads back as it.
+        w_i, finite, of any sign. Ints, floats, Fractions, Decimals, these with an exponent of at most 5,000;
+        a float stands for the shortest decimal that reads back as it. Mixed or beyond 64 bits they are kept
+        as Fractions.
     cost : (k,), or (k, d) for d costs side by side
         c_i, finite, at least 0, numbers as above.
     requires : Digraph
@@ -89,9 +97,8 @@ class SelectionInstance:
                 array = table(given, name) if name == "cost" and is_table(given) else numbers(given, name)
             except InvalidInstance as error:
                 if isinstance(error.witness, int) and error.witness < k:
-                    raise InvalidInstance(
-                        f"{error} at {self.id_of(error.witness)!r}", witness=self.id_of(error.witness)
-                    ) from None
+                    id = self.id_of(error.witness)
+                    raise InvalidInstance(f"{error} at {shown(id)}", witness=id) from None
                 raise
             if len(array) != k:
                 raise InvalidInstance(
@@ -101,15 +108,18 @@ class SelectionInstance:
         negative = np.argwhere(self.cost < 0)
         if len(negative):
             id = self.id_of(int(negative[0][0]))
-            raise InvalidInstance(f"cost of {id!r} is negative: {self.cost[*negative[0]]}", witness=id)
+            amount = shown(self.cost[*negative[0]])
+            raise InvalidInstance(f"cost of {shown(id)} is negative: {amount}", witness=id)
         for name in ("executable", "required"):
+            check_unmasked(getattr(self, name), name)
             mask = np.array(getattr(self, name))
             if mask.shape != (k,) or mask.dtype != np.bool_:
                 raise InvalidInstance(f"{name} must be boolean of shape ({k},)", witness=mask.shape)
             read_only(mask)
             object.__setattr__(self, name, mask)
-        if fraction(self.tradeoff) < 0:
-            raise InvalidInstance(f"tradeoff {self.tradeoff} is negative", witness=self.tradeoff)
+        object.__setattr__(self, "tradeoff", scalar(self.tradeoff, "tradeoff"))
+        if self.tradeoff < 0:
+            raise InvalidInstance(f"tradeoff {shown(self.tradeoff)} is negative", witness=self.tradeoff)
         if self.cost.ndim == 2 and fraction(self.tradeoff) != 0:
             raise InvalidInstance("several costs have no one tradeoff", witness=self.tradeoff)
         if self.budget is not None:
@@ -120,24 +130,23 @@ class SelectionInstance:
             raise InvalidInstance(
                 f"{len(self.limits)} budgets for {self.kinds} costs a candidate", witness=self.budget
             )
-        for limit in self.limits:
-            if fraction(limit) < 0:
-                raise InvalidInstance(f"budget {limit} is negative", witness=limit)
+        limits = tuple(scalar(limit, "budget") for limit in self.limits)
+        for limit in limits:
+            if limit < 0:
+                raise InvalidInstance(f"budget {shown(limit)} is negative", witness=limit)
+        object.__setattr__(self, "budget", limits if isinstance(self.budget, tuple) else limits[0])
 
     def _check_ids(self, k: int) -> None:
         ids = self.ids or ()
         if len(ids) != k:
             raise InvalidInstance(f"{len(ids)} ids for {k} candidates", witness=len(ids))
-        try:
-            if len(set(ids)) == k:
-                return
-        except TypeError:
-            unhashable = next(id for id in ids if not isinstance(id, Hashable))
-            raise InvalidInstance(f"id {unhashable!r} is not hashable", witness=unhashable) from None
+        check_hashable(ids)
+        if len(set(ids)) == k:
+            return
         seen: set[Hashable] = set()
         for id in ids:
             if id in seen:
-                raise InvalidInstance(f"id {id!r} is given twice", witness=id)
+                raise InvalidInstance(f"id {shown(id)} is given twice", witness=id)
             seen.add(id)
 
     @property
@@ -170,11 +179,11 @@ class SelectionInstance:
             No candidate has this id.
         """
         if self.ids is None:
-            if isinstance(id, int) and 0 <= id < self.k:
-                return id
+            if isinstance(id, (int, np.integer)) and not isinstance(id, bool) and 0 <= id < self.k:
+                return int(id)
         elif id in self.ids:
             return self.ids.index(id)
-        raise UnknownId(f"no candidate has the id {id!r}", witness=id)
+        raise UnknownId(f"no candidate has the id {shown(id)}", witness=id)
 
     def named(self, positions: Iterable[int]) -> tuple[Hashable, ...]:
         """Names of the candidates at `positions`, in order."""
@@ -187,8 +196,9 @@ class ClosureInstance:
 
     Attributes
     ----------
-    profit : (k,) int64
-        p_i; absolute values add up to less than 2^62.
+    profit : (k,) int64, or Python integers
+        p_i; in int64 absolute values add up to less than 2^62. Python integers, of any size, only where the
+        solver is the default one.
     requires : Digraph
         k nodes; an arc i -> j reads "i requires j".
     scale
@@ -199,24 +209,30 @@ class ClosureInstance:
         Which optimum is asked for: the smallest ("fewest") or the largest ("most").
     """
 
-    profit: Int64
+    profit: Integers
     requires: Digraph
     scale: Fraction = Fraction(1)
     loss: Fraction = Fraction(0)
     ties: Ties = "fewest"
 
     def __post_init__(self) -> None:
-        if self.profit.dtype != np.int64 or self.profit.shape != (self.requires.n,):
+        if self.profit.dtype not in (np.int64, np.object_) or self.profit.shape != (self.requires.n,):
             witness = (str(self.profit.dtype), self.profit.shape)
             raise InvalidInstance(f"profit must be int64 of shape ({self.requires.n},)", witness=witness)
+        if self.profit.dtype == np.object_:
+            proof.check_integers(self.profit, "profit")
+        else:
+            self._check_total()
+        check_ties(self.ties)
+        read_only(self.profit)
+
+    def _check_total(self) -> None:
         largest = max(int(self.profit.max(initial=0)), -int(self.profit.min(initial=0)))
         if largest * self.requires.n >= TOTAL_LIMIT:
             gain = exact_total(self.profit[self.profit > 0])
             expense = exact_total(self.profit[self.profit < 0])
             if gain - expense >= TOTAL_LIMIT:
                 raise InvalidInstance("absolute profits add up to 2^62 or more", witness=gain - expense)
-        check_ties(self.ties)
-        read_only(self.profit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -269,9 +285,9 @@ class Status(Enum):
     """How an answer stands to its problem."""
 
     OPTIMAL = "optimal"
-    """Proved by the certificate: nothing is worth more."""
+    """Proved: the bound, what rounding could hide included, is the objective, the same number."""
     FEASIBLE = "feasible"
-    """Closed, nothing barred; the certificate bounds what could be better."""
+    """Closed, nothing barred; the gap bounds what could be better, and what rounding could hide."""
     INFEASIBLE = "infeasible"
     """A required candidate is barred; the report holds the path that proves it."""
     NO_SOLUTION = "no solution"
@@ -287,12 +303,13 @@ class Answer:
     mask : (k,) bool
         x.
     value, cost, objective
-        sum w x, sum c x, and value - tradeoff * cost; floats where the instance holds floats, else exact. A
-        tuple of costs where there are several.
+        sum w x, sum c x, and value - tradeoff * cost; each computed exactly and then turned into a `Figure`.
+        A tuple of costs where there are several.
     bound
-        No feasible set is worth more, up to the report's rounding loss.
+        No feasible set is worth more: what the integers prove plus the report's loss.
     gap
-        (bound - objective) / max(|bound|, |objective|) of the integer instance, 0 where they are equal.
+        (bound - objective) / max(|bound|, |objective|) before they become figures, 0 exactly where the status
+        is OPTIMAL.
     """
 
     mask: Mask
@@ -316,7 +333,7 @@ class Report:
         Number of candidates fixed because they are required, directly or not.
     loss
         No set's objective differs from its integer objective by more, in original units; 0 when arithmetic
-        was exact. Status, bound and gap hold for the integer objective.
+        was exact. Counted into bound, gap and status; not into `ties`, which are those of the integers.
     infeasible
         Empty, or ids along which a required candidate (first) requires a non-executable one (last).
     overrun
@@ -377,6 +394,8 @@ class Selection:
     ilp_bound: Figure | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.status, Status):
+            raise InvalidInput(f"{self.status!r} is no status", witness=self.status)
         has_answer = self.status in (Status.OPTIMAL, Status.FEASIBLE)
         has_proof = (self.certificate is not None) or bool(self.leaves)
         if has_answer != (self.answer is not None) or has_answer != has_proof:
@@ -405,19 +424,20 @@ class Selection:
             raise ProofFailed(
                 "the certificate names an arc that does not exist", witness=int(certificate.arcs[-1])
             )
-        question, priced = _question(instance)
+        question, priced = _question(instance, big=certificate.amounts.dtype == np.object_)
         _check_choice(instance, question, mask, barred_by)
         r = proof.reduced_profits(question, certificate.arcs, certificate.amounts)
         bound, objective = proof.dual_bound(question, r), exact_total(question.profit[mask])
         if bound == objective and ties is not None:
             proof.check_extreme(question, r, certificate.arcs, ties, mask)
+        status, answer = _judged(instance, mask, bound, objective, priced.scale, priced.loss)
         return cls(
             instance=instance,
-            status=Status.OPTIMAL if bound == objective else Status.FEASIBLE,
+            status=status,
             solver=solver,
             ties=ties,
             report=Report(barred_by=barred_by, forced=int(question.forced.sum()), loss=priced.loss),
-            answer=_answer(instance, mask, bound, objective, priced.scale),
+            answer=answer,
             certificate=certificate,
         )
 
@@ -449,15 +469,16 @@ class Selection:
         objective = exact_total(amounts.value[mask])
         if bound is None or bound < objective:
             raise ProofFailed("the leaves bound less than the answer is worth", witness=bound)
+        status, answer = _judged(instance, mask, bound, objective, amounts.value_scale, amounts.loss)
         return cls(
             instance=instance,
-            status=Status.OPTIMAL if bound == objective else Status.FEASIBLE,
+            status=status,
             solver=solver,
             ties=None,
             report=Report(
                 barred_by=barred_by, forced=int(forced.sum()), loss=amounts.loss, slack=amounts.slack
             ),
-            answer=_answer(instance, mask, bound, objective, amounts.value_scale),
+            answer=answer,
             leaves=leaves,
             ilp_bound=ilp_bound,
         )
@@ -495,10 +516,12 @@ class Selection:
         if self.answer is None:
             path, costs = self.report.infeasible, self.report.overrun
             because = (
-                f": {path[0]!r} is required but needs {path[-1]!r}, which cannot be executed" if path else ""
+                f": {shown(path[0])} is required but needs {shown(path[-1])}, which cannot be executed"
+                if path
+                else ""
             )
             if costs:
-                because = f": what is required costs {', '.join(map(str, costs))}, more than the budget"
+                because = f": what is required costs {', '.join(map(shown, costs))}, more than the budget"
             raise NoSolution(
                 f"there is no selection to read, status {self.status.value}{because}",
                 witness=path or costs or self.status,
@@ -532,12 +555,12 @@ class Selection:
 
     @property
     def bound(self) -> Figure:
-        """No feasible set is worth more, up to ``report.loss``."""
+        """No feasible set is worth more, ``report.loss`` included."""
         return self.figures.bound
 
     @property
     def gap(self) -> float:
-        """(bound - objective) / max(|bound|, |objective|), 0 where they are equal."""
+        """(bound - objective) / max(|bound|, |objective|), 0 where the status is OPTIMAL."""
         return self.figures.gap
 
     def barred(self) -> dict[Hashable, Hashable]:
@@ -563,69 +586,98 @@ class Selection:
         ------
         ProofFailed
             Not closed, over budget, something barred or required left out, figures that do not add up, a
-            status or gap the proof does not hold up, another optimum than `ties` promises (witness: what is
-            at fault).
+            status or gap the proof does not hold up, another optimum than `ties` promises, a report that is
+            not true, anything of a kind that does not belong there (witness: what is at fault).
 
         Notes
         -----
-        O(k + m): one pass over pi, three searches; with a budget so much for each leaf.
+        O(k + m): one pass over pi, three searches; with a budget so much for each leaf; O(k log k) more where
+        something is barred. What an ILP solver claims (`ilp_bound`) is not proved.
         """
-        if self.status is Status.NO_SOLUTION:
-            return True
+        self._check_kinds()
+        _check_witnesses(self.instance, self.report.barred_by)
+        report = self.report
         if self.status is Status.INFEASIBLE:
             self._check_infeasible()
-            return True
-        answer, certificate = self.figures, self.certificate or Certificate.zero()
-        if self.instance.budget is None:
-            truth = Selection.proved(
-                self.instance,
-                Closure(mask=answer.mask, certificate=certificate),
-                barred_by=self.report.barred_by,
-                solver=self.solver,
-                ties=self.ties,
+            truth = Report(
+                barred_by=report.barred_by, forced=0, infeasible=report.infeasible, overrun=report.overrun
             )
+        elif self.status is Status.NO_SOLUTION:
+            truth = Report(barred_by=report.barred_by, forced=0)
         else:
-            truth = Selection.bounded(
-                self.instance,
-                answer.mask,
-                self.leaves,
-                barred_by=self.report.barred_by,
-                solver=self.solver,
-            )
-        for name in ("value", "cost", "objective", "bound", "gap", "status"):
-            claimed, found = getattr(self, name), getattr(truth, name)
-            if claimed != found:
-                raise ProofFailed(f"{name} is {found}, not {claimed}", witness=claimed)
-        for name in ("loss", "forced", "slack"):
-            claimed, found = getattr(self.report, name), getattr(truth.report, name)
-            if claimed != found:
-                raise ProofFailed(f"{name} is {found}, not {claimed}", witness=claimed)
+            proved = self._proved_again()
+            truth = proved.report
+            for name in ("value", "cost", "objective", "bound", "gap", "status"):
+                _check_same(name, getattr(self, name), getattr(proved, name))
+        for name in ("loss", "forced", "slack", "infeasible", "overrun"):
+            _check_same(name, getattr(report, name), getattr(truth, name))
         return True
 
+    def _proved_again(self) -> Selection:
+        answer, certificate = self.figures, self.certificate or Certificate.zero()
+        barred_by = self.report.barred_by
+        if self.instance.budget is None:
+            closure = Closure(mask=answer.mask, certificate=certificate)
+            return Selection.proved(
+                self.instance, closure, barred_by=barred_by, solver=self.solver, ties=self.ties
+            )
+        return Selection.bounded(
+            self.instance, answer.mask, self.leaves, barred_by=barred_by, solver=self.solver
+        )
+
+    def _check_kinds(self) -> None:
+        budgeted = self.instance.budget is not None
+        for name, holds in (
+            ("ties", self.ties is None or (self.ties in get_args(Ties) and not budgeted)),
+            ("report", isinstance(self.report, Report)),
+            ("answer", self.answer is None or isinstance(self.answer, Answer)),
+            (
+                "certificate",
+                self.certificate is None or (isinstance(self.certificate, Certificate) and not budgeted),
+            ),
+            (
+                "leaves",
+                isinstance(self.leaves, tuple)
+                and all(_is_leaf(leaf, self.instance.kinds) for leaf in self.leaves)
+                and (budgeted or not self.leaves),
+            ),
+            ("ilp_bound", self.ilp_bound is None or budgeted),
+        ):
+            if not holds:
+                raise ProofFailed(f"{name} does not belong to such an answer", witness=name)
+
     def _check_infeasible(self) -> None:
-        instance, path = self.instance, self.report.infeasible
-        if self.report.overrun and not path:
+        instance, path, costs = self.instance, self.report.infeasible, self.report.overrun
+        if not isinstance(path, tuple) or not isinstance(costs, tuple) or bool(path) == bool(costs):
+            raise ProofFailed("either a path or costs prove that there is no selection", witness=path)
+        if costs:
             amounts, forced, _ = budgeted_amounts(instance)
-            if amounts.keeps(forced) or self.report.overrun != _costs(instance, forced):
-                raise ProofFailed("what is required keeps the budget", witness=self.report.overrun)
+            if amounts.keeps(forced):
+                raise ProofFailed("what is required keeps the budget", witness=costs)
+            _check_same("overrun", costs, _costs(instance, forced))
             return
-        try:
-            places = [instance.position(id) for id in path]
-        except UnknownId as error:
-            raise ProofFailed(str(error), witness=path) from None
-        if not places or not instance.required[places[0]] or instance.executable[places[-1]]:
+        places = _places(instance, path)
+        if not instance.required[places[0]] or instance.executable[places[-1]]:
             raise ProofFailed("no path from a required to a non-executable candidate is given", witness=path)
         for tail, head in pairwise(places):
             if head not in instance.requires.successors(tail):
-                raise ProofFailed(
-                    f"{instance.id_of(tail)!r} does not require {instance.id_of(head)!r}", witness=path
-                )
+                ends = f"{shown(instance.id_of(tail))} does not require {shown(instance.id_of(head))}"
+                raise ProofFailed(ends, witness=path)
 
 
 def check_ties(ties: str) -> None:
     """Raise InvalidInput unless `ties` is "fewest" or "most"."""
-    if ties not in get_args(Ties):
-        raise InvalidInput(f'ties must be "fewest" or "most", not {ties!r}', witness=ties)
+    if not isinstance(ties, str) or ties not in get_args(Ties):
+        raise InvalidInput(f'ties must be "fewest" or "most", not {shown(ties)}', witness=ties)
+
+
+def check_hashable(ids: Iterable[object]) -> None:
+    """Raise InvalidInstance where an id cannot be hashed (witness: it)."""
+    for id in ids:
+        try:
+            hash(id)
+        except TypeError:
+            raise InvalidInstance(f"id {shown(id)} is not hashable", witness=id) from None
 
 
 def budgeted_amounts(instance: SelectionInstance) -> tuple[Amounts, Mask, Mask]:
@@ -645,9 +697,70 @@ def _barred(instance: SelectionInstance) -> Mask:
     return ~greatest_closed_subset(instance.requires, instance.executable)
 
 
+def _places(instance: SelectionInstance, path: Sequence[Hashable]) -> list[int]:
+    """Positions of the ids on a path, all at once."""
+    named = None if instance.ids is None else {id: place for place, id in enumerate(instance.ids)}
+    try:
+        return [instance.position(id) if named is None else named[id] for id in path]
+    except (KeyError, TypeError):
+        raise ProofFailed("the path names what is no candidate", witness=path) from None
+
+
+def _is_leaf(leaf: object, kinds: int) -> bool:
+    return (
+        isinstance(leaf, Leaf)
+        and isinstance(leaf.certificate, Certificate)
+        and isinstance(leaf.price, tuple)
+        and len(leaf.price) == kinds
+        and all(isinstance(one, (int, Fraction)) for one in leaf.price)
+        and isinstance(leaf.decisions, tuple)
+        and all(
+            isinstance(one, tuple) and len(one) == 2 and type(one[0]) is int and type(one[1]) is bool
+            for one in leaf.decisions
+        )
+    )
+
+
+def _check_same(name: str, claimed: object, found: object) -> None:
+    if not _same(claimed, found):
+        raise ProofFailed(f"{name} is {shown(found)}, not {shown(claimed)}", witness=claimed)
+
+
+def _same(claimed: object, found: object) -> bool:
+    if isinstance(claimed, tuple) and isinstance(found, tuple):
+        return len(claimed) == len(found) and all(map(_same, claimed, found))
+    return type(claimed) is type(found) and bool(claimed == found)
+
+
+def _check_witnesses(instance: SelectionInstance, barred_by: Index) -> None:
+    """`barred_by` names, for what is barred and nothing else, a nearest non-executable prerequisite."""
+    k, requires = instance.k, instance.requires
+    if not isinstance(barred_by, np.ndarray) or barred_by.dtype != np.int32 or barred_by.shape != (k,):
+        raise ProofFailed(f"barred_by must be int32 of shape ({k},)", witness=type(barred_by).__name__)
+    barred = _barred(instance)
+    wrong = np.where(barred, (barred_by < 0) | (barred_by >= k), barred_by != -1)
+    if barred.any() and not wrong.any():
+        # By induction on the distance d to what is not executable: a node at d > 0 whose witness is that of a
+        # prerequisite at d - 1 has a path of d arcs to it, and one that is not executable is its own.
+        distance = dijkstra(
+            to_csr(requires.reverse()),
+            indices=np.flatnonzero(~instance.executable),
+            unweighted=True,
+            min_only=True,
+        )
+        tails, heads = requires.tails(), requires.heads
+        nearer = (distance[tails] == distance[heads] + 1) & (barred_by[tails] == barred_by[heads])
+        held = np.where(instance.executable, False, barred_by == np.arange(k))
+        held[tails[nearer]] = True
+        wrong = barred & ~held
+    if wrong.any():
+        place = int(np.flatnonzero(wrong)[0])
+        raise ProofFailed("the witnesses of what is barred are wrong", witness=instance.id_of(place))
+
+
 def _check_choice(instance: SelectionInstance, question: Question, mask: Mask, barred_by: Index) -> None:
-    if mask.shape != (instance.k,) or mask.dtype != np.bool_:
-        raise ProofFailed(f"mask must be boolean of shape ({instance.k},)", witness=mask.shape)
+    if not isinstance(mask, np.ndarray) or mask.shape != (instance.k,) or mask.dtype != np.bool_:
+        raise ProofFailed(f"mask must be boolean of shape ({instance.k},)", witness=type(mask).__name__)
     proof.check_feasible(question, mask)
     if (
         not np.array_equal(barred_by >= 0, question.barred)
@@ -656,21 +769,26 @@ def _check_choice(instance: SelectionInstance, question: Question, mask: Mask, b
         raise ProofFailed("the witnesses of what is barred are wrong", witness=int(question.barred.sum()))
 
 
-def _answer(instance: SelectionInstance, mask: Mask, bound: int, objective: int, scale: Fraction) -> Answer:
+def _judged(
+    instance: SelectionInstance, mask: Mask, bound: int, objective: int, scale: Fraction, loss: Fraction
+) -> tuple[Status, Answer]:
+    """Status and figures of `mask`, worth `objective` in integer units where no set is worth over `bound`."""
     value = total(instance.value[mask])
     costs = _costs(instance, mask)
     priced = fraction(instance.tradeoff)
     worth = value - priced * total(instance.cost[mask]) if priced else value
+    # A set of integer value at most `bound` is worth at most bound / scale + loss; this set is worth `worth`.
+    most = max(bound / scale + loss, worth)
+    told, limit = figure(instance, worth), figure(instance, most)
+    optimal = bound == objective and told == limit
     read_only(mask)
-    return Answer(
+    return Status.OPTIMAL if optimal else Status.FEASIBLE, Answer(
         mask=mask,
         value=figure(instance, value),
         cost=costs if instance.cost.ndim == 2 else costs[0],
-        objective=figure(instance, worth),
-        bound=figure(instance, bound / scale),
-        gap=0.0
-        if bound == objective
-        else float(Fraction(bound - objective, max(abs(bound), abs(objective)))),
+        objective=told,
+        bound=limit,
+        gap=0.0 if optimal else float((most - worth) / max(abs(most), abs(worth))),
     )
 
 
@@ -680,12 +798,12 @@ def _costs(instance: SelectionInstance, mask: Mask) -> tuple[Figure, ...]:
     return tuple(figure(instance, total(column)) for column in columns)
 
 
-def _question(instance: SelectionInstance) -> tuple[Question, Profits]:
+def _question(instance: SelectionInstance, *, big: bool) -> tuple[Question, BigProfits]:
     # Profits are scaled over what is not barred, so that what cannot be chosen costs no digits.
     requires = instance.requires
     barred = _barred(instance)
-    priced = profits(instance.value[~barred], instance.cost[~barred], instance.tradeoff)
-    profit = np.zeros(instance.k, np.int64)
+    priced = big_profits(instance.value[~barred], instance.cost[~barred], instance.tradeoff, big=big)
+    profit = cast(Integers, np.zeros(instance.k, priced.profit.dtype))
     profit[~barred] = priced.profit
     forced = least_closed_superset(requires, instance.required)
     return Question(requires=requires, profit=profit, forced=forced, barred=barred), priced

@@ -11,7 +11,7 @@ from memorepair import asking
 from memorepair.asking import Problem, Requires
 from memorepair.budgeting import GAP, NODE_LIMIT, TIME_LIMIT, solve_within
 from memorepair.errors import InvalidInput, NoSolution
-from memorepair.integers import Number, NumbersLike
+from memorepair.integers import BIGNUM_NODES, Number, NumbersLike
 from memorepair.problems import (
     Closure,
     ClosureInstance,
@@ -31,6 +31,10 @@ from memorepair.reductions.scalarize import Scalarize
 from memorepair.solvers.pseudoflow import Pseudoflow
 from memorepair.solvers.registry import get_solver
 from memorepair.solvers.solver import ClosureSolver, Solver
+
+EXACT_SIZE = 100_000
+"""Nodes plus arcs up to which the default solver takes Python integers where 64 bits do not hold the profits,
+some 10 microseconds each; what is larger is rounded."""
 
 
 def select(
@@ -163,8 +167,10 @@ def solve(
     if len(conflict):
         path = instance.named(found.path(int(conflict[0])))
         return Selection.infeasible(instance, path, barred_by=found.nearest, solver=solver, ties=promised)
-    barred, scalarize = Barred(), Scalarize(ties=ties)
+    barred = Barred()
     free, kept = barred.drop(instance, found)
+    small = free.k <= BIGNUM_NODES and free.k + free.requires.m <= EXACT_SIZE
+    scalarize = Scalarize(ties=ties, big=small and isinstance(algorithm, Pseudoflow))
     priced, same = scalarize.apply(free)
     required = Required(required=free.required)
     closure_instance, rest = required.apply(priced)

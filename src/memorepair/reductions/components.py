@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from memorepair.graphs.convert import to_csr
 from memorepair.graphs.digraph import Digraph, Index, Int64, arc_order
+from memorepair.integers import Integers
 from memorepair.problems import Certificate, Closure, ClosureInstance
 
 AT_LEAST = 20_000
@@ -77,13 +79,14 @@ class Components:
             mask[parts.nodes] = np.concatenate([closure.mask for closure in solution])
         starts = np.concatenate(([0], parts.arc_ends[:-1])) if len(parts.arc_ends) else parts.arc_ends
         arcs: list[Int64] = [np.zeros(0, np.int64)]
-        amounts: list[Int64] = [np.zeros(0, np.int64)]
+        amounts: list[Integers] = [np.zeros(0, np.int64)]
         for closure, start in zip(solution, starts.tolist(), strict=True):
             if closure.certificate is None:
                 return Closure(mask=mask, certificate=None)
             arcs.append(parts.arcs[start + closure.certificate.arcs.astype(np.int64)])
             amounts.append(closure.certificate.amounts)
-        return Closure(mask=mask, certificate=Certificate.of(np.concatenate(arcs), np.concatenate(amounts)))
+        pi = cast(Integers, np.concatenate(amounts))
+        return Closure(mask=mask, certificate=Certificate.of(np.concatenate(arcs), pi))
 
     def _parts(self, requires: Digraph) -> Index:
         if requires.n == 0:

@@ -90,6 +90,8 @@ class Presolve:
     def apply(self, instance: ClosureInstance, /) -> tuple[ClosureInstance, Elimination | None]:
         """What is left, with the steps; the instance itself with None where that would not pay."""
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
+        if instance.profit.dtype != np.int64:  # Python integers are for the solver alone
+            return instance, None
         run = _run(k + m)
         offsets, heads, tails = run.copy(requires.offsets), run.copy(requires.heads), run.zeros(m)
         nodes, profit = run.zeros(_FIELDS * k), run.copy(instance.profit)

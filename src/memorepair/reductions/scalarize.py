@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memorepair.integers import profits
+from memorepair.integers import big_profits
 from memorepair.problems import Closure, ClosureInstance, SelectionInstance
 from memorepair.proof import Ties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalarize:
-    """From value, cost and tradeoff to profit; required and executable are no longer looked at."""
+    """From value, cost and tradeoff to profit; required and executable are no longer looked at.
+
+    Attributes
+    ----------
+    ties
+        Which optimum is asked for.
+    big
+        Python integers rather than rounded ones where 64 bits do not hold them.
+    """
 
     ties: Ties
+    big: bool = False
 
     def apply(self, instance: SelectionInstance, /) -> tuple[ClosureInstance, None]:
         """p = w - lambda c in integers, with the scale and the bound on rounding."""
-        priced = profits(instance.value, instance.cost, instance.tradeoff)
+        priced = big_profits(instance.value, instance.cost, instance.tradeoff, big=self.big)
         reduced = ClosureInstance(
             profit=priced.profit,
             requires=instance.requires,

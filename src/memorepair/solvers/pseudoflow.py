@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, MutableSequence, Sequence
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
+from memorepair.integers import Integers
 from memorepair.problems import Certificate, Closure, ClosureInstance
 from memorepair.proof import Ties
 
@@ -42,7 +43,8 @@ class Pseudoflow:
         """The smallest optimal closure with its dual; O(k + m) memory, measured near linear time."""
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
         loaded = compiled_kernel.cache_info().currsize > 0
-        if k + m < (LOADED_FROM if loaded else COMPILED_FROM):
+        big = instance.profit.dtype == np.object_
+        if big or k + m < (LOADED_FROM if loaded else COMPILED_FROM):
             chosen, arc, flow = [0] * k, [0] * k, [0] * k
             carrying = solve_closure(
                 requires.offsets.tolist(),
@@ -58,7 +60,8 @@ class Pseudoflow:
                 [0] * (k + 1),
                 [0] * m,
             )
-            mask, arcs, flows = np.array(chosen, np.bool_), np.array(arc, np.int32), np.array(flow, np.int64)
+            mask, arcs = np.array(chosen, np.bool_), np.array(arc, np.int32)
+            flows = cast(Integers, np.array(flow, instance.profit.dtype))
         else:
             mask, arcs, flows = np.empty(k, np.bool_), np.empty(k, np.int32), np.empty(k, np.int64)
             # Scratch kept between calls was no faster: the allocator hands the same pages out again.
@@ -132,7 +135,7 @@ def solve_closure(
     # node. first[l] is 0, or 1 + the last strong root of label l to arrive; the one before it follows by
     # NEXT, which a root does not need for siblings.
     #
-    # Nothing wraps: excess and flow stay within the sum of absolute profits, below 2^62.
+    # Nothing wraps: excess and flow stay within the sum of absolute profits, below 2^62 where it is compiled.
     k = len(offsets) - 1
 
     def enqueue(root: int) -> None:
