@@ -6,17 +6,23 @@ Challenge, 1993. Beyond it, parallel arcs, loops and capacities of 64 bits are r
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
 from memorepair.errors import InvalidFile, InvalidInput
 from memorepair.formats.format import Content
-from memorepair.formats.text import count, fault, integer, lines, place, read_text, write_text
+from memorepair.formats.text import count, fault, integer, place, read_text, write_text
+from memorepair.graphs.digraph import Int64
 from memorepair.graphs.network import VALUE_LIMIT, MinCutNetwork
 from memorepair.integers import exact_total, profits
 from memorepair.problems import SelectionInstance
+
+_BLOCK: Final = 1 << 16
+_NOT_PLAIN = re.compile(r"[^a0-9 \t\r]|[0-9]{19}")  # 18 digits fit int64
 
 
 class Dimacs:
@@ -47,51 +53,102 @@ def parse_network(text: str) -> MinCutNetwork:
         A line is not in the format, out of its order, or one line too many (witness: its number); a line is
         missing (witness: the last number).
     """
-    n = m = -1
-    ends: dict[str, int] = {}
-    arcs: list[tuple[int, int, int]] = []
-    line = 0
-    for line, content in lines(text):
-        kind, *fields = content.split()
-        if kind == "c" or (kind[0] == "c" and n < 0):
-            continue
-        if kind == "p":
-            if n >= 0 or len(fields) != 3 or fields[0] != "max":
-                raise fault(line, "expected one problem line, 'p max NODES ARCS'")
-            n, m = count(fields[1], line, "number of nodes"), count(fields[2], line, "number of arcs")
-        elif n < 0:
-            raise fault(line, "the problem line, 'p max NODES ARCS', must come first")
-        elif kind == "n":
-            if len(fields) != 2 or fields[1] not in ("s", "t") or fields[1] in ends or arcs:
-                raise fault(line, "expected 'n NODE s' and 'n NODE t', once each, before the arcs")
-            ends[fields[1]] = place(fields[0], line, "node", 1, n)
-        elif kind == "a":
-            if len(fields) != 3 or len(ends) < 2:
-                raise fault(line, "expected 'a TAIL HEAD CAPACITY', after source and sink")
-            if len(arcs) == m:
-                raise fault(line, f"more than the {m} arcs announced")
-            capacity = integer(fields[2], line, "capacity")
-            if not 0 <= capacity <= VALUE_LIMIT:
-                raise fault(line, f"capacity {capacity} is outside 0 .. {VALUE_LIMIT}")
-            arcs.append(
-                (place(fields[0], line, "tail", 1, n), place(fields[1], line, "head", 1, n), capacity)
-            )
-        else:
-            raise fault(line, f"unknown kind of line {kind[:20]!r}")
-    if len(ends) < 2 or len(arcs) < m:
-        raise fault(line, f"the file ends with {len(ends)} of 2 ends and {len(arcs)} of {max(m, 0)} arcs")
-    table = np.array(arcs, np.int64).reshape(-1, 3)
+    rows = text.rstrip().split("\n")
+    head = _Head()
+    done = head.read(rows)
+    tables = [np.zeros((0, 3), np.int64)]
+    found = 0
+    for start in range(done, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        table = _plain_arcs(block, head, head.m - found)
+        tables.append(_arcs(block, start + 1, head, head.m - found) if table is None else table)
+        found += len(tables[-1])
+    if found < head.m or len(head.ends) < 2:
+        ends = f"{len(head.ends)} of 2 ends and {found} of {max(head.m, 0)} arcs"
+        raise fault(len(rows), f"the file ends with {ends}")
+    table = np.concatenate(tables)
     try:
         return MinCutNetwork(
-            n=n,
-            tails=table[:, 0].astype(np.int32),
-            heads=table[:, 1].astype(np.int32),
+            n=head.n,
+            tails=(table[:, 0] - 1).astype(np.int32),
+            heads=(table[:, 1] - 1).astype(np.int32),
             capacities=np.ascontiguousarray(table[:, 2]),
-            source=ends["s"],
-            sink=ends["t"],
+            source=head.ends["s"],
+            sink=head.ends["t"],
         )
     except InvalidInput as error:
         raise InvalidFile(f"the network is none: {error}", witness=error.witness) from error
+
+
+@dataclass(slots=True)
+class _Head:
+    """What stands before the arcs."""
+
+    n: int = -1
+    m: int = -1
+    ends: dict[str, int] = field(default_factory=dict)
+
+    def read(self, rows: list[str]) -> int:
+        """Read up to the first arc; the number of rows read."""
+        for line, row in enumerate(rows, 1):
+            fields = row.split()
+            if not fields or _is_comment(fields):
+                continue
+            kind = fields[0]
+            if kind == "p":
+                if self.n >= 0 or len(fields) != 4 or fields[1] != "max":
+                    raise fault(line, "expected one problem line, 'p max NODES ARCS'")
+                self.n = count(fields[2], line, "number of nodes")
+                self.m = count(fields[3], line, "number of arcs")
+            elif self.n < 0:
+                raise fault(line, "the problem line, 'p max NODES ARCS', must come first")
+            elif kind == "n":
+                if len(fields) != 3 or fields[2] not in ("s", "t") or fields[2] in self.ends:
+                    raise fault(line, "expected 'n NODE s' and 'n NODE t', once each")
+                self.ends[fields[2]] = place(fields[1], line, "node", 1, self.n)
+            elif len(self.ends) < 2:
+                raise fault(line, "expected 'n NODE s' and 'n NODE t' before the arcs")
+            else:
+                return line - 1
+        return len(rows)
+
+
+def _plain_arcs(block: list[str], head: _Head, left: int) -> Int64 | None:
+    """Tails, heads, capacities of rows that are all arcs, (rows, 3); None where one is anything else."""
+    joined = " ".join(block)
+    if not joined.isascii() or _NOT_PLAIN.search(joined) or not all(row.startswith("a ") for row in block):
+        return None
+    # Each row begins with an "a" of its own. There are as many as rows and one in each four words: so four
+    # words make a row.
+    words = joined.split()
+    if len(words) != 4 * len(block) or words[::4].count("a") != len(block) or len(block) > left:
+        return None
+    table = np.array([int(word) for place, word in enumerate(words) if place % 4], np.int64).reshape(-1, 3)
+    ends = table[:, :2]
+    return table if ends.min() >= 1 and ends.max() <= head.n else None
+
+
+def _arcs(block: list[str], first: int, head: _Head, left: int) -> Int64:
+    """The same of any rows, one by one: the first fault is named."""
+    arcs: list[tuple[int, int, int]] = []
+    for line, row in enumerate(block, first):
+        fields = row.split()
+        if not fields or _is_comment(fields):
+            continue
+        if fields[0] != "a" or len(fields) != 4:
+            raise fault(line, f"expected 'a TAIL HEAD CAPACITY', not {row.strip()[:40]!r}")
+        if len(arcs) == left:
+            raise fault(line, f"more than the {head.m} arcs announced")
+        capacity = integer(fields[3], line, "capacity")
+        if not 0 <= capacity <= VALUE_LIMIT:
+            raise fault(line, f"capacity {capacity} is outside 0 .. {VALUE_LIMIT}")
+        ends = [place(fields[at], line, what, 1, head.n) + 1 for at, what in ((1, "tail"), (2, "head"))]
+        arcs.append((ends[0], ends[1], capacity))
+    return np.array(arcs, np.int64).reshape(-1, 3)
+
+
+def _is_comment(fields: list[str]) -> bool:
+    return fields[0].startswith("c")
 
 
 def format_network(network: MinCutNetwork, comments: list[str]) -> str:

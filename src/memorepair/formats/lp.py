@@ -9,10 +9,9 @@ Source: IBM, ILOG CPLEX Optimization Studio, File formats: LP.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from memorepair.errors import InvalidFile
 from memorepair.formats import linear
@@ -22,9 +21,10 @@ from memorepair.formats.linear import Exact, Program, Row
 from memorepair.formats.text import fault, number, read_text, write_text
 from memorepair.problems import SelectionInstance
 
+_NAME = r"[^\s:+\-<>=0-9.\[\]^*/][^\s:+\-<>=\[\]^*/]*"
 _TOKEN = re.compile(
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s:+\-<>=]))"
-    r"|(?P<sense><=|=<|>=|=>|<|>|=)|(?P<mark>[+\-:])|(?P<name>[^\s:+\-<>=0-9.\[\]^*/][^\s:+\-<>=\[\]^*/]*)"
+    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s:+\-<>=]))"
+    rf"|(?P<sense><=|=<|>=|=>|<|>|=)|(?P<sign>[+\-])|(?P<label>{_NAME}\s*:)|(?P<name>{_NAME}))"
 )
 _SECTIONS = {
     **dict.fromkeys(("maximize", "maximise", "maximum", "max"), "objective"),
@@ -90,7 +90,7 @@ def parse_lp(text: str) -> SelectionInstance:
     InvalidFile
         Not the format, or a program that is no closure (witness: the line).
     """
-    sections: dict[str, list[_Token]] = {name: [] for name in _ORDER}
+    sections: dict[str, list[tuple[int, str]]] = {name: [] for name in _ORDER}
     section, line = "", 0
     for line, raw in enumerate(text.split("\n"), 1):
         content = raw.partition("\\")[0].strip()
@@ -104,45 +104,43 @@ def parse_lp(text: str) -> SelectionInstance:
         elif section in ("", "end"):
             raise fault(line, "expected 'Maximize'" if not section else "text after 'End'")
         else:
-            sections[section] += _tokens(content, line)
+            sections[section].append((line, content))
     if section != "end":
         raise fault(line, "the file ends before 'End'")
     return _program(sections).instance()
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     kind: str
     text: str
     line: int
 
 
-@dataclass(slots=True)
 class _Reader:
-    """Tokens taken one by one."""
+    """Tokens of a section, taken one by one; `now` is the next."""
 
-    tokens: list[_Token]
-    at: int = 0
-    end: _Token = field(default_factory=lambda: _Token("end", "the end", 0))
+    __slots__ = ("_tokens", "now")
 
-    def peek(self, ahead: int = 0) -> _Token:
-        """The token to come, without taking it."""
-        if self.at + ahead < len(self.tokens):
-            return self.tokens[self.at + ahead]
-        return _Token("end", "the end of the section", self.tokens[-1].line if self.tokens else 0)
+    def __init__(self, lines: list[tuple[int, str]]) -> None:
+        self._tokens = _tokens(lines)
+        self.now = next(self._tokens)
+
+    def skip(self) -> None:
+        """Take the next token."""
+        self.now = next(self._tokens)
 
     def take(self, kind: str) -> _Token:
         """The next token, which must be of `kind`."""
-        token = self.peek()
+        token = self.now
         if token.kind != kind:
             raise fault(token.line, f"expected a {kind}, not {token.text[:40]!r}")
-        self.at += 1
+        self.now = next(self._tokens)
         return token
 
     def label(self) -> None:
         """Pass over 'name:'."""
-        if self.peek().kind == "name" and self.peek(1).text == ":":
-            self.at += 2
+        if self.now.kind == "label":
+            self.skip()
 
     def constant(self) -> Exact:
         """A number with its sign."""
@@ -153,10 +151,10 @@ class _Reader:
     def terms(self) -> list[tuple[str, Exact, int]]:
         """Name, coefficient and line of each term up to what is none."""
         found: list[tuple[str, Exact, int]] = []
-        while self.peek().kind in ("number", "name") or self.peek().text in ("+", "-"):
+        while self.now.kind in ("number", "name") or self.now.kind == "sign":
             sign = self._sign(needed=bool(found))
             coefficient: Exact = sign
-            if self.peek().kind == "number":
+            if self.now.kind == "number":
                 token = self.take("number")
                 coefficient = sign * number(token.text, token.line, "coefficient")
             name = self.take("name")
@@ -164,44 +162,49 @@ class _Reader:
         return found
 
     def _sign(self, *, needed: bool = False) -> int:
-        token = self.peek()
-        if token.text not in ("+", "-"):
+        token = self.now
+        if token.kind != "sign":
             if needed:
                 raise fault(token.line, f"expected + or - before {token.text[:40]!r}")
             return 1
-        self.at += 1
+        self.skip()
         return -1 if token.text == "-" else 1
 
 
-def _tokens(content: str, line: int) -> Iterable[_Token]:
-    at = 0
-    while at < len(content):
-        if content[at].isspace():
-            at += 1
-            continue
-        found = _TOKEN.match(content, at)
-        if found is None:
-            raise fault(line, f"cannot read {content[at : at + 20]!r}")
-        yield _Token(str(found.lastgroup), found.group(), line)
-        at = found.end()
+def _tokens(lines: list[tuple[int, str]]) -> Iterator[_Token]:
+    line = 0
+    for line, content in lines:
+        at, end = 0, len(content)
+        while at < end:
+            found = _TOKEN.match(content, at)
+            if found is None or found.lastgroup is None:
+                raise fault(line, f"cannot read {content[at : at + 20]!r}")
+            yield _Token(found.lastgroup, found[found.lastgroup], line)
+            at = found.end()
+    while True:
+        yield _Token("end", "the end of the section", line)
 
 
-def _program(sections: dict[str, list[_Token]]) -> Program:
+def _program(sections: dict[str, list[tuple[int, str]]]) -> Program:
     reader = _Reader(sections["objective"])
     reader.label()
     terms = reader.terms()
-    if reader.peek().kind != "end":
-        raise fault(reader.peek().line, f"cannot read {reader.peek().text[:40]!r}")
+    if reader.now.kind != "end":
+        raise fault(reader.now.line, f"cannot read {reader.now.text[:40]!r}")
     place: dict[str, int] = {}
     for name, _, line in terms:
         if name in place:
             raise fault(line, f"{name!r} stands twice in the objective")
         place[name] = len(place)
     low, high = _bounds(_Reader(sections["bounds"]), place)
-    whole = {_known(token.text, token.line, place) for token in sections["generals"]}
-    for token in sections["binaries"]:
-        whole.add(_known(token.text, token.line, place))
-        high.setdefault(token.text, 1)
+    whole = set()
+    for section in ("generals", "binaries"):
+        names = _Reader(sections[section])
+        while names.now.kind != "end":
+            token = names.take("name")
+            whole.add(_known(token.text, token.line, place))
+            if section == "binaries":
+                high.setdefault(token.text, 1)
     for name in place:
         if name not in high:
             raise InvalidFile(f"{name!r} has no upper bound of 1", witness=name)
@@ -217,7 +220,7 @@ def _program(sections: dict[str, list[_Token]]) -> Program:
 
 def _rows(reader: _Reader, place: dict[str, int]) -> list[Row]:
     rows = []
-    while reader.peek().kind != "end":
+    while reader.now.kind != "end":
         reader.label()
         terms = reader.terms()
         sense = reader.take("sense")
@@ -236,16 +239,16 @@ def _rows(reader: _Reader, place: dict[str, int]) -> list[Row]:
 def _bounds(reader: _Reader, place: dict[str, int]) -> tuple[dict[str, int], dict[str, int]]:
     low: dict[str, int] = {}
     high: dict[str, int] = {}
-    while reader.peek().kind != "end":
-        if reader.peek().kind != "name":
-            left = _binary(reader.constant(), reader.peek().line)
+    while reader.now.kind != "end":
+        if reader.now.kind != "name":
+            left = _binary(reader.constant(), reader.now.line)
             sense = reader.take("sense")
             if sense.text not in _BELOW:
                 raise fault(sense.line, "expected 'LOW <= x <= HIGH'")
-            _set(low, reader.peek(), left)
+            _set(low, reader.now, left)
         name = reader.take("name")
         _known(name.text, name.line, place)
-        if reader.peek().kind == "sense":
+        if reader.now.kind == "sense":
             sense = reader.take("sense")
             right = _binary(reader.constant(), name.line)
             if sense.text in (*_BELOW, "="):

@@ -30,6 +30,7 @@ from memorepair.graphs.digraph import Digraph
 from memorepair.problems import SelectionInstance
 
 _SEPARATORS = re.compile(r"[ \t:]+")
+_INDEX_DIGITS = 10
 _COUNTS = ("NBLOCKS", "NPERIODS", "NRESOURCE_SIDE_CONSTRAINTS")
 _OBJECTIVE, _COEFFICIENTS, _LIMITS = (
     "OBJECTIVE_FUNCTION",
@@ -127,11 +128,10 @@ def parse_precedences(text: str) -> Digraph:
     n = len(rows)
     needed: list[list[int] | None] = [None] * n
     for line, fields in rows:
-        try:
-            numbers = [int(one) for one in fields if one.isascii() and one.isdigit()]
-        except ValueError:
-            numbers = []
-        if len(numbers) < len(fields) or len(numbers) < 2 or numbers[1] != len(numbers) - 2:
+        digits = "".join(fields)
+        plain = digits.isascii() and digits.isdigit() and len(max(fields, key=len)) <= _INDEX_DIGITS
+        numbers = [int(one) for one in fields] if plain else []
+        if len(numbers) < 2 or numbers[1] != len(numbers) - 2:
             raise fault(line, "expected a block, how many blocks it needs, and these")
         block, needs = numbers[0], numbers[2:]
         if max(block, *needs, 0) >= n:
