@@ -29,7 +29,8 @@ def derive(**given: Any) -> Verb:
     """Open a derivation with these arguments, and write in it."""
 
     def run(memory: mr.Memory) -> None:
-        with memory.deriving(**{"kind": "summary"} | given) as d:
+        arguments: dict[str, Any] = {"kind": "summary"} | given
+        with memory.deriving(**arguments) as d:
             d.write("x")
 
     return run
@@ -40,7 +41,8 @@ def write(**given: Any) -> Verb:
 
     def run(memory: mr.Memory) -> None:
         with memory.deriving(kind="summary") as d:
-            d.write(**{"content": "x"} | given)
+            arguments: dict[str, Any] = {"content": "x"} | given
+            d.write(**arguments)
 
     return run
 
@@ -252,8 +254,9 @@ def test_a_bad_argument_is_a_typed_error_that_has_changed_nothing(memory: mr.Mem
     ids=str,
 )
 def test_a_memory_that_cannot_be_opened_leaves_nothing_behind(given: dict[str, Any], tmp_path: Path) -> None:
+    arguments: dict[str, Any] = {"path": tmp_path / "agent.db"} | given
     with pytest.raises(InvalidInput):
-        mr.Memory.open(**{"path": tmp_path / "agent.db"} | given)
+        mr.Memory.open(**arguments)
     assert list(tmp_path.iterdir()) == []
 
 
