@@ -13,12 +13,19 @@ from typing import Self, TypeAlias
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.schemas import require_schema
-from memorepair.memory.values import check_object, check_text, check_type, check_word, is_number, named
+from memorepair.memory.values import (
+    check_object,
+    check_optional,
+    check_text,
+    check_type,
+    check_word,
+    is_number,
+    is_whole,
+    named,
+)
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Scope: TypeAlias = tuple[str, ...]
-
-_BITS = 63
 
 
 def _nothing() -> Mapping[str, Json]:
@@ -190,11 +197,9 @@ class Recipe:
     cost: float | None = None
 
     def __post_init__(self) -> None:
-        for name, part in (("operator", self.operator), ("version", self.version)):
-            if name == "operator" and part is None:
-                continue
+        for part in (self.version,) if self.operator is None else (self.operator, self.version):
             if not isinstance(part, str) or not part or "@" in part or not part.isprintable():
-                raise InvalidInput(f"the {name} of a recipe is printable text without @", witness=part)
+                raise InvalidInput("an operator's name or version is printable text without @", witness=part)
         check_object(self.params, "the params of a recipe")
         check_type(self.observed, bool, "observed is True or False")
         if self.schema is not None:
@@ -227,11 +232,10 @@ class Read:
     def __post_init__(self) -> None:
         check_type(self.key, Key, "what is read is a Key")
         check_type(self.relation, Relation, "the relation of a read is a Relation")
-        for what, number, low in (("version", self.version, 1), ("group", self.group, 0)):
-            if what == "version" and number is None:
-                continue
-            if isinstance(number, bool) or not isinstance(number, int) or not low <= number < 1 << _BITS:
-                raise InvalidInput(f"the {what} of a read is a whole number from {low}", witness=number)
+        if self.version is not None and not is_whole(self.version, low=1):
+            raise InvalidInput("the version of a read is a whole number from 1", witness=self.version)
+        if not is_whole(self.group, low=0):
+            raise InvalidInput("the group of a read is a whole number from 0", witness=self.group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,25 +263,24 @@ class Draft:
     semantic: tuple[Key, ...] = ()
 
     def __post_init__(self) -> None:
-        key = self.key
-        check_type(key, Key, "the key of a draft is a Key")
-        check_text(self.content, f"the content of {key}", key)
-        check_type(self.kind, Kind, f"the kind of {key} is a Kind")
-        check_type(self.arch, Arch, f"the arch of {key} is an Arch")
-        check_type(self.source, Source, f"the source of {key} is a Source")
-        check_type(self.type, Type | None, f"the type of {key} is a Type")
-        check_type(self.slot, Slot | None, f"the slot of {key} is a Slot")
+        check_type(self.key, Key, "the key of a draft is a Key")
+        check_text(self.content, "the content of a draft", self.key)
+        check_type(self.kind, Kind, "the kind of a draft is a Kind")
+        check_type(self.arch, Arch, "the arch of a draft is an Arch")
+        check_type(self.source, Source, "the source of a draft is a Source")
+        check_optional(self.type, Type, "the type of a draft is a Type")
+        check_optional(self.slot, Slot, "the slot of a draft is a Slot")
         if self.confidence is not None and not is_number(self.confidence, 0, 1):
-            raise InvalidInput(f"the confidence of {key} is within 0 and 1", witness=self.confidence)
-        check_object(self.metadata, f"the metadata of {key}")
-        check_type(self.embedding, Embedding | None, f"the embedding of {key} is an Embedding")
-        check_type(self.recipe, Recipe, f"the recipe of {key} is a Recipe")
-        check_type(self.reads, tuple, f"the reads of {key} are a tuple")
+            raise InvalidInput("the confidence of a draft is within 0 and 1", witness=self.confidence)
+        check_object(self.metadata, "the metadata of a draft")
+        check_optional(self.embedding, Embedding, "the embedding of a draft is an Embedding")
+        check_type(self.recipe, Recipe, "the recipe of a draft is a Recipe")
+        check_type(self.reads, tuple, "the reads of a draft are a tuple")
         for read in self.reads:
-            check_type(read, Read, f"a read of {key} is a Read")
-        check_type(self.semantic, tuple, f"the semantic arcs of {key} are a tuple")
+            check_type(read, Read, "a read of a draft is a Read")
+        check_type(self.semantic, tuple, "the semantic arcs of a draft are a tuple")
         for other in self.semantic:
-            check_type(other, Key, f"a semantic arc of {key} leads to a Key")
+            check_type(other, Key, "a semantic arc of a draft leads to a Key")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

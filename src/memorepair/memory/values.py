@@ -20,6 +20,12 @@ def check_type(value: object, kind: type | UnionType, what: str) -> None:
         raise InvalidInput(f"{what}, not {named(value)}", witness=value)
 
 
+def check_optional(value: object, kind: type, what: str) -> None:
+    """Refuse what is neither None nor of the type."""
+    if value is not None:
+        check_type(value, kind, what)
+
+
 def named(value: object) -> str:
     """The type of a value, for a message."""
     return "None" if value is None else f"of type {type(value).__name__}"
@@ -52,6 +58,11 @@ def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> 
         return False
 
 
+def is_whole(value: object, low: int) -> bool:
+    """Whether it is an integer from `low` on that the database can hold."""
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value < 1 << 63
+
+
 def check_names(actor: object, reason: object) -> None:
     """Refuse an actor or a reason that is given and no text."""
     for name, text in (("an actor", actor), ("a reason", reason)):
@@ -76,7 +87,7 @@ def to_json(value: object, what: str, witness: object) -> str:
         It is no JSON, a name of a member is no text, or it is too long.
     """
     try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_mapping)
+        text = _ENCODER.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{what} must be JSON: {error}", witness=witness) from error
     check_text(text, what, witness)
@@ -106,3 +117,6 @@ def _mapping(value: object) -> dict[Any, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_mapping)
