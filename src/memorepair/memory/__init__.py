@@ -3,7 +3,10 @@
 ============ ==========================================================================================
 module       what it holds
 ============ ==========================================================================================
+values       what a caller's value must be, or it is refused with a witness
+schemas      the subset of JSON Schema that a recipe may ask of successors
 artifact     the values that go in and come out
+arguments    the shorthand that callers may write for them
 exchange     the values that pass between a store and who repairs it
 store        `Store`, the port
 sqlite       `SqliteStore`, the port in one SQLite file
