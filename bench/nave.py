@@ -31,14 +31,13 @@ from memorepair.repair.soundness import is_sound_publication
 
 _WORD = re.compile(r"[\w.@-]{3,}")
 _WORDS_TRIED = 3
-_EXPLAINED = 40
-"""`explain` plans the case each time, so it is asked of so many artifacts, spread over the cascade."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """What an event did; counts of artifacts.
 
+    `exposed` were readable behind the barrier, or are after the repair although they stay withdrawn.
     `cutoff` were released without execution, `unchanged` executed with the content they had. `cost_ratio` is
     the executed cost over that of all executable candidates, None where that is 0.
     """
@@ -79,10 +78,10 @@ def readable(memory: Memory, members: Mapping[Key, Draft], corpus: Sequence[Draf
         told |= {
             it.key for it in memory.list(scope=scope) if it.key in members and _tells(it, members[it.key])
         }
-    keys = sorted(members)
-    for key in keys[:: max(1, len(keys) // _EXPLAINED)]:
-        if _tells(memory.explain(key), members[key]):
-            told.add(key)
+    told |= {key for key, draft in members.items() if _tells(memory.explain(key), draft)}
+    for whole in (memory.status(), *(memory.plan(case).rows() for case in memory.status().open_cases)):
+        text = repr(whole)
+        told |= {key for key, draft in members.items() if _shows(text, draft)}
     return told
 
 
@@ -96,7 +95,11 @@ def _given(memory: Memory, key: Key) -> Iterator[int]:
 
 def _tells(value: object, draft: Draft) -> bool:
     """Whether the content shows in a value that must hold none; shorter contents show by chance."""
-    return len(draft.content) > 8 and repr(draft.content)[1:-1] in repr(value)
+    return _shows(repr(value), draft)
+
+
+def _shows(text: str, draft: Draft) -> bool:
+    return len(draft.content) > 8 and repr(draft.content)[1:-1] in text
 
 
 def _rare_words(members: Mapping[Key, Draft], corpus: Sequence[Draft]) -> list[str]:
@@ -127,6 +130,9 @@ def _event(file: Path, made: Import, event: RepairEvent) -> Figures:
         _note(f"  withdrawn: {case.withdrawn}; knocking at every door")
         exposed = readable(memory, members, made.drafts)
         report = memory.repair(case, progress=_step)
+        left = {member.key: members[member.key] for member in report.still_withdrawn}
+        _note(f"  left withdrawn: {len(left)}; knocking again")
+        exposed |= readable(memory, left, made.drafts)
         return Figures(
             cascade=case.withdrawn,
             exposed=len(exposed),
