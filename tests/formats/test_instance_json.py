@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -122,17 +122,59 @@ def test_what_has_no_text_is_refused() -> None:
             "candidates[0].executable",
             id="executable 1",
         ),
-        pytest.param(document(candidates=[{"id": 1, "value": float("nan")}]), "NaN", id="NaN"),
-        pytest.param(document(candidates=[{"id": 1, "value": float("-inf")}]), "-Infinity", id="Infinity"),
+        pytest.param(
+            document(candidates=[{"id": 1, "value": float("nan")}]), "candidates[0].value", id="NaN"
+        ),
+        pytest.param(document(tradeoff=float("-inf")), "tradeoff", id="Infinity"),
+        pytest.param(
+            document(candidates=[{"id": 1, "requires": [float("nan")]}]),
+            "candidates[0].requires[0]",
+            id="NaN for an id",
+        ),
+        pytest.param(document(version=1.0), "version", id="a decimal version"),
         pytest.param('{"format": 1, "format": 2}', "format", id="a field twice"),
-        pytest.param("[" * 100_000, None, id="too deep"),
-        pytest.param("9" * 100_000, None, id="too long a number"),
+        pytest.param(
+            '{"candidates": [{"id": "a"}, {"id": "b", "value": 1, "value": {"a": NaN}}]}',
+            "candidates[1].value",
+            id="a field of a candidate twice",
+        ),
+        pytest.param('{"a": {"b": NaN}, "a": 1}', "a", id="NaN in what is given twice"),
+        pytest.param('{"candidates": [\n' + "[" * 100_000, 2, id="too deep"),
+        pytest.param("9" * 100_000, "the document", id="too long a number"),
+        pytest.param(
+            '{"candidates": [{"value": -' + "9" * 5000 + "}]}", "candidates[0].value", id="5000 digits"
+        ),
+        pytest.param('{"tradeoff": 1e99999999999999999999}', "tradeoff", id="too large an exponent"),
     ],
 )
 def test_malformed_files_name_their_place(text: str, witness: object) -> None:
     with pytest.raises(InvalidFile) as caught:
         parse_instance(text)
     assert witness is None or caught.value.witness == witness
+
+
+def test_numbers_beyond_floats_are_numbers() -> None:
+    text = document(candidates=[{"id": "a", "value": 7}, {"id": "b", "value": -8}]).replace("7", "7e400")
+    assert select(parse_instance(text.replace("-8", "-8e400"))).objective == 7 * 10**400
+    with pytest.raises(InvalidInstance, match="5000") as caught:
+        parse_instance(text.replace("-8", "8e5001"))
+    assert caught.value.witness == "b"
+
+
+def test_numbers_of_numpy_are_written_as_numbers() -> None:
+    numbers: dict[str, Any] = {"tradeoff": np.float64(0.3), "budget": np.int64(7)}
+    instance = replace(parse_instance(document()), **numbers)
+    again = parse_instance(format_instance(instance))
+    assert (float(again.tradeoff), again.budget) == (0.3, 7)
+    assert (type(instance.tradeoff), type(instance.budget)) == (float, int)
+    narrow = replace(instance, tradeoff=cast(float, np.float32(0.3)))
+    assert (narrow.tradeoff, type(narrow.tradeoff)) == (0.3, float)
+    assert type(select(narrow).objective) is float
+
+
+def test_an_id_too_long_to_write_is_refused() -> None:
+    with pytest.raises(InvalidFile):
+        format_instance(replace(parse_instance(document()), ids=(10**5000,)))
 
 
 @pytest.mark.parametrize(

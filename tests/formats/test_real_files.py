@@ -9,6 +9,7 @@ import subprocess
 import warnings
 from collections.abc import Callable
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,21 @@ import numpy as np
 import pulp
 import pytest
 from hypothesis import assume, given, settings
-from ortools.linear_solver.python import model_builder
 
-from memorepair import SelectionInstance, Status, formats, select
+from memorepair import SelectionInstance, formats, select
 from memorepair.graphs import Digraph, MinCutNetwork
 from memorepair.solvers.ortools_flow import OrtoolsFlow
 from memorepair.testing import instances
 
+model_builder: Any = import_module("ortools.linear_solver.python.model_builder")  # it has no types
 RealInput = Callable[[str], Path]
 NETWORKS = ["gl1", "wlm3", "netgen-2"]
 PIT_SAMPLE = 3
+
+# Others reckon in floats with tolerances: nothing as small as 1e-12 for them.
+READABLE = instances(decimal=True, budgets=True).filter(
+    lambda drawn: drawn.k > 0 and np.float64 not in (drawn.value.dtype, drawn.cost.dtype)
+)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -131,7 +137,7 @@ def test_we_read_networkx(edges: str, tmp_path: Path) -> None:
 
 
 @settings(max_examples=30)
-@given(instance=instances(decimal=True, budgets=True).filter(lambda drawn: drawn.k > 0))
+@given(instance=READABLE)
 def test_or_tools_finds_the_optimum_of_an_mps_file(
     tmp_path_factory: pytest.TempPathFactory, instance: SelectionInstance
 ) -> None:
@@ -152,7 +158,7 @@ def cbc() -> str:
 
 
 @settings(max_examples=30)
-@given(instance=instances(decimal=True, budgets=True).filter(lambda drawn: drawn.requires.m > 0))
+@given(instance=READABLE.filter(lambda drawn: drawn.requires.m > 0))
 def test_cbc_finds_the_optimum_of_an_lp_file(
     tmp_path_factory: pytest.TempPathFactory, cbc: str, instance: SelectionInstance
 ) -> None:
@@ -179,5 +185,6 @@ def compare(instance: SelectionInstance, found: float | None) -> None:
     if selection.answer is None:
         assert found is None
     else:
-        assert selection.status is Status.OPTIMAL
-        assert found == pytest.approx(float(selection.objective), rel=1e-6, abs=1e-6)
+        assert found is not None
+        near = 1e-6 * max(1, abs(found))  # within a budget a gap of 1e-6 is good enough
+        assert selection.objective - near <= found <= selection.bound + near
