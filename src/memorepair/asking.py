@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
@@ -12,9 +13,9 @@ from scipy.sparse import coo_array, issparse
 
 from memorepair.errors import InvalidInput, InvalidInstance
 from memorepair.graphs.convert import Sparse, from_sparse
-from memorepair.graphs.digraph import Digraph, Int64, Mask
-from memorepair.integers import Number, NumbersLike
-from memorepair.problems import SelectionInstance
+from memorepair.graphs.digraph import Digraph, Mask
+from memorepair.integers import Number, NumbersLike, check_unmasked, shown
+from memorepair.problems import SelectionInstance, check_hashable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,7 +38,9 @@ def as_instance(
     tradeoff: Number | None,
     budget: Number | Sequence[Number] | None,
 ) -> SelectionInstance:
-    """The instance that `problem`, or else the arrays, stand for; `tradeoff` and `budget` go before its own.
+    """The instance that `problem`, or else the arrays, stand for.
+
+    `tradeoff` and `budget` go before its own, `required` is added to its own.
 
     Raises
     ------
@@ -48,19 +51,13 @@ def as_instance(
     limit = tuple(budget) if isinstance(budget, (Sequence, np.ndarray)) else budget
     given = (value, cost, requires, executable, ids)
     kind = type(problem).__name__
-    if problem is not None and (
-        any(argument is not None for argument in given) or not (isinstance(required, tuple) and not required)
-    ):
+    if problem is not None and any(argument is not None for argument in given):
         raise InvalidInput("a problem already holds its arrays: pass either", witness=kind)
     if isinstance(problem, SelectionInstance):
-        return replace(
-            problem,
-            tradeoff=problem.tradeoff if tradeoff is None else tradeoff,
-            budget=problem.budget if budget is None else limit,
-        )
-    if isinstance(problem, (str, bytes)):
+        instance = problem if tradeoff is None else replace(problem, tradeoff=tradeoff)
+    elif isinstance(problem, (str, bytes)):
         raise InvalidInput("a problem is not text; read_instance reads files", witness=problem[:80])
-    if isinstance(problem, Sequence):
+    elif isinstance(problem, Sequence):
         instance = from_records(problem, price)
     elif problem is not None and hasattr(problem, "is_directed"):
         instance = from_graph(problem, price)
@@ -79,6 +76,9 @@ def as_instance(
             tradeoff=price,
             budget=limit,
         )
+    if not (isinstance(required, tuple) and not required):
+        mask = _required(required, instance.k, _places(instance.ids, instance.k))
+        instance = replace(instance, required=instance.required | mask)
     return instance if limit is None else replace(instance, budget=limit)
 
 
@@ -96,10 +96,10 @@ def from_arrays(
     """An instance from arrays; see `select` for what each may be."""
     if not isinstance(value, Sized):
         raise InvalidInstance("value must be an array or a list", witness=value)
+    if issparse(value) or (isinstance(value, np.ndarray) and value.ndim == 0):  # these have no length
+        raise InvalidInstance("value must have one dimension", witness=type(value).__name__)
     k = len(value)
-    names = None if ids is None else tuple(ids)
-    if names is not None and len(names) != k:
-        raise InvalidInstance(f"{len(names)} ids for {k} candidates", witness=len(names))
+    names = None if ids is None else _names(ids, k)
     place = _places(names, k)
     return SelectionInstance(
         value=cast("npt.NDArray[np.float64]", value),
@@ -116,7 +116,8 @@ def from_arrays(
 def from_records(records: Sequence[object], tradeoff: Number) -> SelectionInstance:
     """An instance from candidate records, mappings or objects.
 
-    A record has id and value and, unless left out, cost, requires (ids), executable, required.
+    A record has id and value and, unless left out, cost, requires (ids), executable, required; a mapping has
+    no other field, as a misspelt one would drop a constraint.
 
     Raises
     ------
@@ -128,20 +129,26 @@ def from_records(records: Sequence[object], tradeoff: Number) -> SelectionInstan
     columns: dict[str, list[object]] = {"value": [], "cost": [], "executable": [], "required": []}
     prerequisites: list[Iterable[Hashable]] = []
     for position, record in enumerate(records):
-        id = _field(record, "id", _MISSING)
+        field = record.get if isinstance(record, Mapping) else partial(getattr, record)
+        id = field("id", _MISSING)
         if id is _MISSING:
             raise InvalidInstance(f"record {position} has no id", witness=position)
-        if not isinstance(id, Hashable):
-            raise InvalidInstance(f"id {id!r} is not hashable", witness=position)
+        try:
+            hash(id)
+        except TypeError:
+            raise InvalidInstance(f"id {shown(id)} is not hashable", witness=position) from None
+        if isinstance(record, Mapping) and not record.keys() <= _FIELDS:
+            unknown = next(name for name in record if name not in _FIELDS)
+            raise InvalidInstance(f"candidate {shown(id)} has an unknown field {shown(unknown)}", witness=id)
         ids.append(id)
-        for name, default in (("value", _MISSING), ("cost", 0), ("executable", True), ("required", False)):
-            entry = _field(record, name, default)
+        for name, default in _COLUMNS:
+            entry = field(name, default)
             if entry is _MISSING:
-                raise InvalidInstance(f"candidate {id!r} has no {name}", witness=id)
+                raise InvalidInstance(f"candidate {shown(id)} has no {name}", witness=id)
             columns[name].append(entry)
-        wanted = _field(record, "requires", ())
+        wanted = field("requires", ())
         if isinstance(wanted, str) or not isinstance(wanted, Iterable):
-            raise InvalidInstance(f"requires of {id!r} must be a list of ids", witness=id)
+            raise InvalidInstance(f"requires of {shown(id)} must be a list of ids", witness=id)
         prerequisites.append(wanted)
     names = tuple(ids)
     k = len(names)
@@ -160,35 +167,45 @@ def from_records(records: Sequence[object], tradeoff: Number) -> SelectionInstan
     )
 
 
+_COLUMNS = (("value", _MISSING), ("cost", 0), ("executable", True), ("required", False))
+_FIELDS = {"id", "requires", *(name for name, _ in _COLUMNS)}
+
+
 def from_graph(graph: nx.DiGraph, tradeoff: Number) -> SelectionInstance:
     """An instance from a networkx DiGraph with these node attributes; i -> j reads "i requires j"."""
     if not graph.is_directed():
         raise InvalidInput(
             "the graph must be directed: i -> j reads 'i requires j'", witness=type(graph).__name__
         )
-    return from_records(
-        [{**data, "id": id, "requires": list(graph.successors(id))} for id, data in graph.nodes(data=True)],
-        tradeoff,
-    )
+    records = []
+    for id, about in graph.nodes(data=True):
+        for name in ("id", "requires"):
+            if name in about:
+                raise InvalidInstance(
+                    f"node {shown(id)} has an attribute {name!r}: nodes are ids, arcs say what they require",
+                    witness=id,
+                )
+        records.append({**about, "id": id, "requires": list(graph.successors(id))})
+    return from_records(records, tradeoff)
 
 
-def _field(record: object, name: str, default: object) -> object:
-    if isinstance(record, Mapping):
-        return record.get(name, default)
-    return getattr(record, name, default)
+def _names(ids: Iterable[Hashable], k: int) -> tuple[Hashable, ...]:
+    if not isinstance(ids, Iterable) or isinstance(ids, (set, frozenset)):
+        raise InvalidInstance("ids must be in order, a list or an array", witness=type(ids).__name__)
+    names = tuple(ids)
+    if len(names) != k:
+        raise InvalidInstance(f"{len(names)} ids for {k} candidates", witness=len(names))
+    check_hashable(names)
+    return names
 
 
 Places = Callable[[Hashable], int]
 
 
 def _places(names: tuple[Hashable, ...] | None, k: int) -> Places:
-    """Position of a candidate by its name; raises KeyError for a name that is none."""
+    """Position of a candidate by its name, hashable; raises KeyError for a name that is none."""
     if names is not None:
-        try:
-            return {id: place for place, id in enumerate(names)}.__getitem__
-        except TypeError:
-            unhashable = next(id for id in names if not isinstance(id, Hashable))
-            raise InvalidInstance(f"id {unhashable!r} is not hashable", witness=unhashable) from None
+        return {id: place for place, id in enumerate(names)}.__getitem__
 
     def place(name: Hashable) -> int:
         if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < k:
@@ -201,11 +218,16 @@ def _places(names: tuple[Hashable, ...] | None, k: int) -> Places:
 def _digraph(requires: Requires | None, k: int, names: tuple[Hashable, ...] | None, place: Places) -> Digraph:
     if requires is None:
         return Digraph.from_arcs(k, (), ())
-    if isinstance(requires, Digraph) or issparse(requires):
-        digraph = requires if isinstance(requires, Digraph) else from_sparse(coo_array(requires))
-        if digraph.n != k:
-            raise InvalidInstance(f"requires has {digraph.n} nodes for {k} candidates", witness=digraph.n)
-        return digraph
+    if isinstance(requires, Digraph):
+        if requires.n != k:
+            raise InvalidInstance(f"requires has {requires.n} nodes for {k} candidates", witness=requires.n)
+        return requires
+    if issparse(requires):
+        shape = requires.shape
+        if shape != (k, k):  # before anything of that size is allocated
+            raise InvalidInstance(f"requires has shape {shape} for {k} candidates", witness=shape)
+        return from_sparse(coo_array(requires))
+    check_unmasked(requires, "requires")
     if isinstance(requires, np.ndarray) or (names is None and isinstance(requires, (list, tuple))):
         try:
             pairs = np.asarray(requires) if len(requires) else np.zeros((0, 2), np.int64)
@@ -217,11 +239,11 @@ def _digraph(requires: Requires | None, k: int, names: tuple[Hashable, ...] | No
             raise InvalidInstance(
                 "requires must be pairs (i, j) of positions", witness=(str(pairs.dtype), pairs.shape)
             )
-        return _from_pairs(pairs.astype(np.int64), k)
+        return _from_pairs(pairs, k)
     return _named_digraph(cast("Iterable[tuple[Hashable, Hashable]]", requires), k, place)
 
 
-def _from_pairs(pairs: Int64, k: int) -> Digraph:
+def _from_pairs(pairs: npt.NDArray[np.integer], k: int) -> Digraph:
     try:
         return Digraph.from_arcs(k, pairs[:, 0], pairs[:, 1])
     except InvalidInput as error:
@@ -240,15 +262,19 @@ def _named_digraph(pairs: Iterable[tuple[Hashable, Hashable]], k: int, place: Pl
             tail, head = pair
             arcs.append((place(tail), place(head)))
         except KeyError as error:
+            tail, head, missing = shown(pair[0]), shown(pair[1]), shown(error.args[0])
             raise InvalidInstance(
-                f"{pair[0]!r} requires {pair[1]!r}, but no candidate is {error.args[0]!r}", witness=pair
+                f"{tail} requires {head}, but no candidate is {missing}", witness=pair
             ) from None
         except (TypeError, ValueError):
-            raise InvalidInstance(f"requires must hold pairs of ids, not {pair!r}", witness=pair) from None
+            raise InvalidInstance(
+                f"requires must hold pairs of ids, not {shown(pair)}", witness=pair
+            ) from None
     return _from_pairs(np.array(arcs, np.int64).reshape(-1, 2), k)
 
 
 def _flags(values: npt.ArrayLike, name: str) -> Mask:
+    check_unmasked(values, name)
     flags = np.asarray(values)
     if flags.dtype == np.bool_ or flags.size == 0:
         return flags.astype(np.bool_)
@@ -259,14 +285,21 @@ def _flags(values: npt.ArrayLike, name: str) -> Mask:
 
 def _named_flags(values: list[object], name: str, names: tuple[Hashable, ...]) -> Mask:
     for id, entry in zip(names, values, strict=True):
-        if not isinstance(entry, (bool, np.bool_)) and not (isinstance(entry, int) and entry in (0, 1)):
-            raise InvalidInstance(f"{name} of {id!r} must be true or false, not {entry!r}", witness=id)
+        if not isinstance(entry, (bool, np.bool_)) and not (
+            isinstance(entry, (int, np.integer)) and entry in (0, 1)
+        ):
+            raise InvalidInstance(
+                f"{name} of {shown(id)} must be true or false, not {shown(entry)}", witness=id
+            )
     return np.array(values, np.bool_)
 
 
 def _required(required: npt.ArrayLike | Iterable[Hashable], k: int, place: Places) -> Mask:
     if isinstance(required, (str, bytes)) or not isinstance(required, Iterable):
         raise InvalidInstance("required must be ids or a mask", witness=required)
+    check_unmasked(required, "required")
+    if isinstance(required, np.ndarray) and required.ndim != 1:
+        raise InvalidInstance("required must have one dimension", witness=required.shape)
     entries = (
         required.tolist() if isinstance(required, np.ndarray) else list(cast("Iterable[Hashable]", required))
     )
@@ -277,5 +310,10 @@ def _required(required: npt.ArrayLike | Iterable[Hashable], k: int, place: Place
         try:
             mask[place(entry)] = True
         except (KeyError, TypeError):
-            raise InvalidInstance(f"required names {entry!r}, which is no candidate", witness=entry) from None
+            raise InvalidInstance(
+                f"required names {shown(entry)}, which is no candidate", witness=entry
+            ) from None
+    narrow = isinstance(required, np.ndarray) and required.dtype.itemsize == 1
+    if len(entries) == k and set(entries) <= {0, 1} and (narrow or int(mask.sum()) < k):
+        raise InvalidInstance("required is ids or a mask of booleans, not of 0 and 1", witness=k)
     return mask

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import doctest
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -46,6 +46,12 @@ def graph() -> nx.DiGraph:
     return result
 
 
+def attributed(**about: object) -> nx.DiGraph:
+    result = nx.DiGraph()
+    result.add_node("a", value=1, **about)
+    return result
+
+
 INSTANCE = SelectionInstance(
     value=np.array(VALUE),
     cost=np.array(COST),
@@ -55,7 +61,7 @@ INSTANCE = SelectionInstance(
     ids=tuple("abcd"),
 )
 RECORDS = [
-    {"id": n, "value": w, "cost": c, "requires": by_name(n), "note": "ignored"}
+    {"id": n, "value": w, "cost": c, "requires": by_name(n)}
     for n, w, c in zip("abcd", VALUE, COST, strict=True)
 ]
 
@@ -111,6 +117,30 @@ def test_required_by_id_or_mask(required: Any) -> None:
     assert selection.report.forced == 2
 
 
+@pytest.mark.parametrize("problem", [INSTANCE, RECORDS, graph()], ids=["instance", "records", "networkx"])
+@pytest.mark.parametrize("required", [["d"], np.arange(4) == 3], ids=["ids", "mask"])
+def test_required_beside_a_problem_is_added_to_its_own(problem: Any, required: Any) -> None:
+    if isinstance(required, np.ndarray) and isinstance(problem, nx.DiGraph):
+        required = [node == "d" for node in problem]
+    assert set(select(problem, required=required, tradeoff=1).chosen) == set("abcd")
+    held = replace(INSTANCE, required=np.arange(4) == 1)
+    assert select(held, required=["a"], tradeoff=100).chosen == ("a", "b")
+
+
+def test_positions_of_numpy_are_positions() -> None:
+    instance = replace(INSTANCE, ids=None)
+    assert instance.position(np.int64(1)) == 1
+    unknown: tuple[Any, ...] = (True, np.int64(4), -1, 1.5, [], 10**5000)
+    for id in unknown:
+        with pytest.raises(UnknownId):
+            instance.position(id)
+
+
+def test_flags_of_records_may_be_numpys() -> None:
+    record = {"id": 1, "value": -1, "required": np.int64(1), "executable": np.bool_(True)}
+    assert select([record]).chosen == (1,)
+
+
 def test_tradeoff_is_the_instances_unless_given() -> None:
     priced = SelectionInstance(
         value=np.array([1.0]),
@@ -156,6 +186,7 @@ def test_the_givers_arrays_stay_writeable() -> None:
 
 
 NAN = float("nan")
+HUGE = coo_array(([1, 1], ([0, 1], [1, 0])), shape=(2_000_000_000, 2_000_000_000))
 
 
 @pytest.mark.parametrize(
@@ -184,6 +215,44 @@ NAN = float("nan")
         pytest.param({"value": [1], "executable": ["yes"]}, "<U3", id="executable no boolean"),
         pytest.param({"value": [1], "required": [3]}, 3, id="required is no candidate"),
         pytest.param({"value": [1], "required": "0"}, "0", id="required is text"),
+        pytest.param({"value": [1, 2], "ids": [({}, 1), 2]}, ({}, 1), id="unhashable inside an id"),
+        pytest.param({"value": [1, 2], "ids": {"a", "b"}}, "set", id="ids without order"),
+        pytest.param({"value": [1], "ids": 5}, "int", id="ids a number"),
+        pytest.param({"value": [1], "ids": [10**5000] * 2}, 2, id="ids of many digits"),
+        pytest.param({"value": [1, 1], "ids": [10**5000] * 2}, 10**5000, id="a long id twice"),
+        pytest.param({"value": [Decimal("sNaN")]}, 0, id="a signalling NaN"),
+        pytest.param({"value": np.array(5)}, "ndarray", id="an array of no dimension"),
+        pytest.param({"value": csr_matrix(np.eye(2))}, "csr_matrix", id="a sparse value"),
+        pytest.param({"value": [1], "requires": coo_array(np.ones(1))}, (1,), id="one sparse dimension"),
+        pytest.param({"value": [1], "requires": coo_array(np.ones((1, 2)))}, (1, 2), id="not square"),
+        pytest.param({"value": [1, 2], "requires": HUGE}, HUGE.shape, id="a sparse matrix of the world"),
+        pytest.param({"value": [1], "cost": [-(10**5000)]}, 0, id="negative of many digits"),
+        pytest.param({"value": [1], "tradeoff": -(10**5000)}, -(10**5000), id="tradeoff of many digits"),
+        pytest.param({"value": [1], "budget": -(10**5000)}, -(10**5000), id="budget of many digits"),
+        pytest.param({"value": [1], "required": [10**5000]}, 10**5000, id="required of many digits"),
+        pytest.param(
+            {"value": [1], "requires": [(0, 10**5000)]}, ("object", (1, 2)), id="requires of many digits"
+        ),
+        pytest.param(
+            {"value": [1], "requires": [(0, 10**5000)], "ids": "a"}, (0, 10**5000), id="so with ids"
+        ),
+        pytest.param(
+            {"value": [1], "requires": np.array([[0, 2**63 + 1]], np.uint64)}, (0, 2**63 + 1), id="uint64"
+        ),
+        pytest.param({"value": np.ma.array([1, 2], mask=[False, True])}, 1, id="masked value"),
+        pytest.param({"value": [1, 2], "cost": np.ma.array([1, 2], mask=[True, False])}, 0, id="masked cost"),
+        pytest.param(
+            {"value": [1], "requires": np.ma.array([[0, 0]], mask=[[False, True]])},
+            [0, 1],
+            id="masked requires",
+        ),
+        pytest.param(
+            {"value": [1], "executable": np.ma.array([True], mask=[True])}, 0, id="masked executable"
+        ),
+        pytest.param({"value": [1], "required": np.ma.array([True], mask=[True])}, 0, id="masked required"),
+        pytest.param({"value": [1] * 2, "required": np.array([0, 1], np.uint8)}, 2, id="flags of 8 bits"),
+        pytest.param({"value": [1] * 3, "required": [0, 1, 1]}, 3, id="flags for positions"),
+        pytest.param({"value": [1], "required": np.array([[0]])}, (1, 1), id="required of two dimensions"),
     ],
 )
 def test_malformed_arrays_name_their_witness(arguments: dict[str, Any], witness: object) -> None:
@@ -208,6 +277,10 @@ def test_tradeoff_must_be_finite() -> None:
         ([{"id": "a", "value": 1, "executable": "no"}], "a"),
         ([{"id": "a", "value": 1}, {"id": "a", "value": 1}], "a"),
         ([{"id": [], "value": 1}], 0),
+        ([{"id": ({}, 1), "value": 1}], 0),
+        ([{"id": "a", "value": 1, "requries": []}], "a"),
+        ([{"id": "a", "value": 1, "required": 10**5000}], "a"),
+        ([{"id": "a", "value": 1, "requires": [10**5000]}], ("a", 10**5000)),
     ],
 )
 def test_malformed_records_name_their_witness(records: list[dict[str, object]], witness: object) -> None:
@@ -221,8 +294,12 @@ def test_malformed_records_name_their_witness(records: list[dict[str, object]], 
     [
         pytest.param(None, {}, id="nothing"),
         pytest.param(RECORDS, {"value": [1]}, id="twice"),
-        pytest.param(RECORDS, {"required": ["a"]}, id="required twice"),
-        pytest.param(RECORDS, {"required": np.zeros(4, np.bool_)}, id="required twice, as a mask"),
+        pytest.param(RECORDS, {"required": ["z"]}, id="required is no candidate"),
+        pytest.param(RECORDS, {"required": np.zeros(3, np.bool_)}, id="a mask of another problem"),
+        pytest.param(attributed(requires=["b"]), {}, id="requires as attribute"),
+        pytest.param(attributed(id="b"), {}, id="id as attribute"),
+        pytest.param(attributed(requierd=True), {}, id="an unknown attribute"),
+        pytest.param(None, {"value": [1], "ties": ["fewest"]}, id="ties a list"),
         pytest.param("file.json", {}, id="text"),
         pytest.param(3, {}, id="a number"),
         pytest.param(nx.Graph(), {}, id="undirected"),
@@ -239,6 +316,8 @@ def test_an_unknown_solver_is_answered_with_near_names() -> None:
     with pytest.raises(UnknownId, match="pseudoflow") as caught:
         select(value=[1], solver="pseudoflo")
     assert caught.value.witness == "pseudoflo"
+    with pytest.raises(UnknownId):
+        get_solver(cast(str, ["pseudoflow"]))
 
 
 def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,4 +128,7 @@ def _cell(value: object) -> int | float | str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.2f}" if abs(value) < 1_000 else f"{value:,.0f}"
+    if abs(value) >= 1_000:
+        return f"{value:,.0f}"
+    # Two decimals, unless so few would hide a small number.
+    return f"{value:,.2f}" if abs(value) >= 1 or round(value, 2) == value else f"{value:.3g}"

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
 
@@ -19,14 +20,16 @@ def plain(value: object) -> Json:
     """`value` as JSON: keys in written form, members of enumerations by name, arrays as lists.
 
     What JSON cannot say is said in words: infinities and NaN as text, a fraction without a short decimal as
-    ``1/3``.
+    ``1/3``, an integer of more digits than Python reads.
     """
     if isinstance(value, Key):
         return str(value)
     if isinstance(value, Enum):
         return value.name.lower() if isinstance(value, IntEnum) else str(value.value)
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, int):
+        return value if abs(value) < _LARGEST else _digits(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Fraction):
@@ -48,8 +51,21 @@ def _decimal(value: Fraction) -> float | str:
     try:
         near = float(value)
     except OverflowError:
-        return str(value)
-    return near if Fraction(repr(near)) == value else str(value)
+        return _ratio(value)
+    return near if Fraction(repr(near)) == value else _ratio(value)
+
+
+def _ratio(value: Fraction) -> str:
+    top, bottom = _digits(value.numerator), _digits(value.denominator)
+    return top if value.denominator == 1 else f"{top}/{bottom}"
+
+
+_LARGEST = 10**4_000
+
+
+def _digits(value: int) -> str:
+    # Python writes integers of up to 4,300 digits; a Decimal holds one of any length and writes it.
+    return str(Decimal(value))
 
 
 def document(value: object) -> str:

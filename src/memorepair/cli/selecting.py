@@ -18,7 +18,7 @@ from memorepair.explaining import Explanation, explain
 from memorepair.formats import read
 from memorepair.frontier import frontier
 from memorepair.memory.artifact import Json
-from memorepair.problems import Selection, SelectionInstance
+from memorepair.problems import Selection, SelectionInstance, Status, figure
 from memorepair.proof import Ties as TieRule
 from memorepair.selection import select
 
@@ -109,27 +109,41 @@ def _told(selection: Selection, verified: bool, why: list[Explanation]) -> dict[
     if selection.answer is not None:
         for name in ("chosen", "value", "cost", "objective", "bound", "gap"):
             about[name] = plain(getattr(selection, name))
+        about["loss"] = plain(figure(selection.instance, selection.report.loss))
     if why:
         about["explanations"] = [plain(one.to_json()) for one in why]
     return about
 
 
+_ROWS = 50
+
+
 def _show(selection: Selection, verified: bool) -> None:
+    proved = selection.status is Status.OPTIMAL
+    held = f"{'proof' if proved else 'bound'} {'verified' if verified else 'not verified'}"
+    report = selection.report
+    loss, *slack = (figure(selection.instance, one) for one in (report.loss, *report.slack))
     pairs(
         {
-            "status": f"{selection.status.value}, proof {'verified' if verified else 'not verified'}",
+            "status": f"{selection.status.value}, {held}",
             "objective": selection.objective,
+            "bound": None if proved else selection.bound,
             "gap": selection.gap or None,
+            "loss": loss or None,
+            "slack": slack if any(slack) else None,
             "value": selection.value,
             "cost": selection.cost,
             "chosen": f"{len(selection.chosen)} of {selection.instance.k}",
-            "barred": selection.report.barred,
+            "barred": report.barred,
             "solver": selection.solver,
         }
     )
-    value, cost = selection.instance.value.tolist(), selection.instance.cost.tolist()
+    value, cost = selection.instance.value, selection.instance.cost
     lines = [
-        (selection.instance.id_of(place), value[place], cost[place])
-        for place in selection.mask.nonzero()[0].tolist()
+        (selection.instance.id_of(place), plain(value[place]), plain(cost[place]))
+        for place in selection.mask.nonzero()[0][:_ROWS].tolist()
     ]
     rows("chosen", ("id", "value", "cost"), lines)
+    more = len(selection.chosen) - len(lines)
+    if more > 0:
+        say(f"and {more:,} more; --json lists all")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import NoReturn
 
 import numpy as np
 
 from memorepair.errors import InvalidFile
 from memorepair.formats.text import decimal
-from memorepair.integers import Number
+from memorepair.integers import Number, shown
 
 _NUMBER = (int, Decimal)
 
@@ -22,20 +23,26 @@ def parse(text: str) -> object:
     Raises
     ------
     InvalidFile
-        Not JSON (witness: the line), nested too deep, a field twice, NaN or an infinity.
+        Not JSON, or nested too deep (witness: the line); a field twice, NaN or an infinity, a number of more
+        digits than Python reads (witness: its path).
     """
+    reader = _Reader()
     try:
-        return json.loads(
-            text, parse_float=Decimal, parse_constant=_refuse_constant, object_pairs_hook=_unrepeated
+        document = json.loads(
+            text,
+            parse_int=reader.integer,
+            parse_float=reader.decimal,
+            parse_constant=reader.constant,
+            object_pairs_hook=reader.fields,
         )
     except json.JSONDecodeError as error:
         raise InvalidFile(f"line {error.lineno}: not JSON: {error.msg}", witness=error.lineno) from error
-    except RecursionError as error:
-        raise InvalidFile("not JSON a computer should read: nested too deep", witness=len(text)) from error
-    except InvalidFile:
-        raise
-    except (ValueError, ArithmeticError) as error:  # a number of more digits than Python converts
-        raise InvalidFile(f"not JSON: {error}", witness=len(text)) from error
+    except RecursionError:
+        line = _deepest(text)
+        raise InvalidFile(f"line {line}: nested too deep", witness=line) from None
+    if reader.refused:
+        raise _first(document)
+    return document
 
 
 def mapping(entry: object, where: str, known: set[str]) -> dict[str, object]:
@@ -91,8 +98,13 @@ def identity_text(id: Hashable) -> str:
         It is neither text nor an integer (witness: it).
     """
     if not isinstance(id, (str, int, np.integer)) or isinstance(id, bool):
-        raise InvalidFile(f"id {id!r} is neither text nor an integer", witness=id)
-    return json.dumps(id, ensure_ascii=not id.isprintable()) if isinstance(id, str) else str(int(id))
+        raise InvalidFile(f"id {shown(id)} is neither text nor an integer", witness=id)
+    if isinstance(id, str):
+        return json.dumps(id, ensure_ascii=not id.isprintable())
+    try:
+        return str(int(id))
+    except ValueError:  # Python writes and reads integers of up to 4,300 digits
+        raise InvalidFile("an id has too many digits to write", witness=id) from None
 
 
 def amounts_text(amount: Number | list[Number] | tuple[Number, ...], witness: object) -> str:
@@ -112,14 +124,76 @@ def _path(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise InvalidFile(f"{name} is not a number", witness=name)
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Stands in a document where something must not."""
+
+    why: str
 
 
-def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields: dict[str, object] = {}
-    for name, entry in pairs:
-        if name in fields:
-            raise InvalidFile(f"field {name!r} is given twice", witness=name)
-        fields[name] = entry
-    return fields
+class _Reader:
+    """Hooks of the parser, which tells them no place: what they refuse is marked in the document."""
+
+    def __init__(self) -> None:
+        self.refused = False
+
+    def integer(self, text: str) -> int | _Refused:
+        try:
+            return int(text)
+        except ValueError:  # more digits than Python converts
+            return self.refuse(f"is a number of {len(text)} digits")
+
+    def decimal(self, text: str) -> Decimal | _Refused:
+        try:
+            return Decimal(text)
+        except ArithmeticError:
+            return self.refuse(f"is {text[:40]}, beyond what is read")
+
+    def constant(self, name: str) -> _Refused:
+        return self.refuse(f"is {name}, not a number")
+
+    def fields(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found: dict[str, object] = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            for name, _ in pairs:
+                if name in seen:
+                    found[name] = self.refuse("is given twice")
+                seen.add(name)
+        return found
+
+    def refuse(self, why: str) -> _Refused:
+        self.refused = True
+        return _Refused(why)
+
+
+def _first(document: object) -> InvalidFile:
+    """The error of the first thing refused in `document`, with its path."""
+    # What was refused stands in the document, or in a value dropped for one of the same name, which is marked
+    # itself: the search ends before it runs out.
+    waiting = [("", document)]
+    while True:
+        where, entry = waiting.pop()
+        if isinstance(entry, _Refused):
+            return InvalidFile(f"{where or 'the document'} {entry.why}", witness=where or "the document")
+        if isinstance(entry, dict):
+            waiting.extend((_path(where, name), one) for name, one in reversed(entry.items()))
+        elif isinstance(entry, list):
+            places = range(len(entry) - 1, -1, -1)
+            waiting.extend((f"{where}[{place}]", entry[place]) for place in places)
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]')
+
+
+def _deepest(text: str) -> int:
+    """The line on which `text` is nested as deep as no reader follows."""
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        if depth > _DEPTH:
+            return text.count("\n", 0, token.start()) + 1
+    return text.count("\n") + 1
+
+
+_DEPTH = 100

@@ -108,7 +108,7 @@ def check_head(head: Mapping[str, object]) -> None:
     if head.get("format") != FORMAT:
         hint = "; this looks like node-link: say so" if "nodes" in head else ""
         raise InvalidFile(f"format is {head.get('format')!r}, not {FORMAT!r}{hint}", witness="format")
-    if head.get("version") != VERSION or isinstance(head["version"], bool):
+    if type(head.get("version")) is not int or head["version"] != VERSION:
         raise InvalidFile(f"version {head.get('version')!r} is not {VERSION}", witness="version")
 
 

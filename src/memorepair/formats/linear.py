@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from memorepair.formats.text import decimal, fault
 from memorepair.graphs.digraph import Digraph
-from memorepair.integers import Number, fraction
+from memorepair.integers import Number, fraction, shown
 from memorepair.problems import SelectionInstance
 
 Exact = int | Fraction
@@ -145,4 +145,5 @@ def comments(instance: SelectionInstance) -> list[str]:
     """Which candidate each variable is, where candidates have names."""
     if instance.ids is None:
         return []
-    return [f"{variable(place)} is {ascii(id)[:200]}" for place, id in enumerate(instance.ids)]
+    names = [shown(id).encode("ascii", "backslashreplace").decode("ascii")[:200] for id in instance.ids]
+    return [f"{variable(place)} is {name}" for place, name in enumerate(names)]

@@ -34,7 +34,7 @@ def get_format(name: str) -> Format:
     UnknownId
         There is none (the message suggests near names).
     """
-    if name not in _FORMATS:
+    if not isinstance(name, str) or name not in _FORMATS:
         near = get_close_matches(str(name), _FORMATS, n=2) or list(_FORMATS)
         raise UnknownId(f"no format {name!r}; did you mean {' or '.join(near)}?", witness=name)
     return _FORMATS[name]

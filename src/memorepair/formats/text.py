@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memorepair.errors import InvalidFile, InvalidInstance
 from memorepair.graphs.digraph import INDEX_LIMIT
-from memorepair.integers import Number, fraction
+from memorepair.integers import Number, fraction, shown
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
@@ -106,7 +106,7 @@ def decimal(number: Number, witness: object) -> str:
         It has none, such as 1/3 (witness: what was handed over with it).
     """
     if isinstance(number, float):
-        return repr(number)
+        return float.__repr__(number)
     number = Fraction(number)
     digits, rest = 0, number.denominator
     for factor in (2, 5):
@@ -115,7 +115,7 @@ def decimal(number: Number, witness: object) -> str:
             rest, power = rest // factor, power + 1
         digits = max(digits, power)
     if rest != 1:
-        raise InvalidFile(f"{number} has no finite decimal", witness=witness)
+        raise InvalidFile(f"{shown(number)} has no finite decimal", witness=witness)
     integer = int(number * 10**digits)
     if abs(integer) >= _LARGEST:
         raise InvalidFile("a number has too many digits to write", witness=witness)

@@ -137,12 +137,12 @@ def from_sparse(matrix: Sparse) -> Digraph:
     InvalidInput
         The matrix is not square, or too large for int32.
     """
-    rows, columns = matrix.shape
-    if rows != columns:
-        raise InvalidInput("an adjacency matrix must be square", witness=matrix.shape)
+    shape: tuple[int, ...] = matrix.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise InvalidInput("an adjacency matrix must be square", witness=shape)
     entries = matrix.tocoo()
     stored = entries.data != 0
-    return Digraph.from_arcs(rows, entries.row[stored], entries.col[stored])
+    return Digraph.from_arcs(shape[0], entries.row[stored], entries.col[stored])
 
 
 def _networkx() -> ModuleType:
