@@ -172,7 +172,9 @@ def _column(head: Mapping[str, object], arrays: Mapping[str, Array], name: str) 
     rows = [_numbers(entry, name) for entry in documents.entries(head, name)]
     if len({len(row) if isinstance(row, tuple) else None for row in rows}) > 1:
         raise InvalidFile(f"{name} has rows of different lengths", witness=name)
-    return cast("Numbers", rows)
+    # A column of Fractions stays one, though all may be whole.
+    exact = [tuple(map(fraction, row)) if isinstance(row, tuple) else fraction(row) for row in rows]
+    return cast("Numbers", exact)
 
 
 def _numbers(entry: object, name: str) -> Number | tuple[Number, ...]:
