@@ -99,9 +99,9 @@ class Question:
 def check_integers(array: Integers, name: str) -> None:
     """Raise InvalidInput where an object array holds anything but Python integers (witness: it)."""
     if array.dtype == np.object_:
-        odd = next((one for one in array.tolist() if type(one) is not int), None)
-        if odd is not None:
-            raise InvalidInput(f"{name} must be integers", witness=odd)
+        odd = [one for one in array.tolist() if type(one) is not int]
+        if odd:
+            raise InvalidInput(f"{name} must be integers", witness=odd[0])
 
 
 def reduced_profits(question: Question, arcs: Index, amounts: Integers) -> Integers:

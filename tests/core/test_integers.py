@@ -18,6 +18,7 @@ from memorepair.integers import (
     Number,
     NumbersLike,
     Profits,
+    big_profits,
     exact_total,
     fraction,
     numbers,
@@ -52,6 +53,7 @@ def test_a_float_is_its_shortest_decimal() -> None:
     assert fraction(0.1 + 0.2) == Fraction(30000000000000004, 10**17)
     assert fraction(np.float32(0.3)) == Fraction(3, 10)
     assert fraction(np.int8(-3)) == -3
+    assert fraction(Decimal("1e400")) == 10**400
     sums = of([0.1 + 0.2, 0.3])
     assert sums.loss == 0
     assert sums.profit[0] > sums.profit[1]
@@ -134,6 +136,20 @@ def test_many_short_floats_stay_exact() -> None:
     assert total(numbers(cents / 100, "value")) == Fraction(int(cents.sum()), 100)
 
 
+@given(st.lists(st.tuples(any_number, any_number.map(abs)), max_size=8), st.fractions(0, 10))
+def test_big_profits_lose_nothing(pairs: list[tuple[Number, Number]], tradeoff: Fraction) -> None:
+    value, cost = numbers([w for w, _ in pairs], "value"), numbers([c for _, c in pairs], "cost")
+    found = big_profits(value, cost, tradeoff, big=True)
+    exact = [fraction(w) - tradeoff * fraction(c) for w, c in pairs]
+    assert found.loss == 0
+    assert [Fraction(int(p)) / found.scale for p in found.profit.tolist()] == exact
+
+
+def test_a_total_beyond_floats_is_exact() -> None:
+    values = np.full(BIGNUM_NODES + 1, 1.0000000000000002e305)
+    assert total(numbers(values, "value")) == (BIGNUM_NODES + 1) * fraction(1.0000000000000002e305)
+
+
 @given(st.lists(any_number, max_size=8))
 def test_total_is_exact(values: list[Number]) -> None:
     assert total(numbers(values, "value")) == sum(map(fraction, values), Fraction(0))
@@ -159,6 +175,10 @@ def test_exact_total_never_wraps(values: list[int]) -> None:
         ([True, 1], 0),
         ([None], 0),
         ([1, Decimal("NaN")], 1),
+        ([Decimal("sNaN")], 0),
+        ([Decimal("-Infinity")], 0),
+        ([1, np.ma.masked], 1),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), 1),
         ([Fraction(1, 2), Decimal("1e999999999")], 1),
         ([1, [2]], 1),
         ([1j], 0),
