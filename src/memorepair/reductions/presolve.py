@@ -22,13 +22,15 @@ COMPILED_FROM = 50_000
 LOADED_FROM = 1_000
 """The same once they are loaded."""
 
-WORTH_SHARE = 0.25
-"""Share of nodes that can go at the start from which it pays.
+ALWAYS_SHARE, WORTH_SHARE, PAYING_SHARE = 0.6, 0.25, 0.2
+"""When it pays: where the share of nodes that can go at the start is at least the first; or at least the
+second while there are so many arcs a node, the third, from gain to loss: without them a cut has little to do.
 
-Measured at 1e5 nodes, cut with presolve over cut without (that share): chain 0.1 (1.0), tree 0.3 (0.75),
-diamond 0.4 (0.67), star 1.0 (1.0), prov 0.8 (0.55), provD 0.8 (0.28), provR 1.8 (0.55, of 5 ms), bip 1.1
-(0.05), mine5 1.1, mine9 1.2 (0.0). Merging every node into its only prerequisite or only dependent, whatever
-its other arcs, by union-find, took longer than it saved except on chains, diamonds and dense provenance.
+Measured at 1e5 nodes, cut with presolve over cut without (share; arcs from gain to loss a node): chain 0.1
+(1.0), tree 0.3 (0.75), diamond 0.5 (0.67), star 0.9 (1.0), prov 0.7 (0.55; 0.40), provD 0.8 (0.28; 0.66),
+provR 1.5 (0.55; 0.13), bip 1.1 (0.05), mine5 1.1, mine9 1.4 (0.0). Merging every node into its only
+prerequisite or only dependent, whatever its other arcs, by union-find, took longer than it saved except on
+chains, diamonds and dense provenance.
 """
 
 
@@ -95,8 +97,8 @@ class Presolve:
         run = _run(k + m)
         offsets, heads, tails = run.copy(requires.offsets), run.copy(requires.heads), run.zeros(m)
         nodes, profit = run.zeros(_FIELDS * k), run.copy(instance.profit)
-        able = run.count(offsets, heads, tails, nodes)
-        if able < WORTH_SHARE * k:
+        able, paying = run.count(offsets, heads, profit, tails, nodes)
+        if able < WORTH_SHARE * k or (able < ALWAYS_SHARE * k and paying < PAYING_SHARE * k):
             return instance, None
         steps = run.zeros(_STEP * k)
         gone = run.eliminate(heads, tails, profit, nodes, steps)
@@ -153,9 +155,12 @@ IntsOut = MutableSequence[int]
 # The steps are written for lists and for arrays alike, like the kernel: they run as Python and compiled.
 
 
-def _count(offsets: Ints, heads: Ints, tails: IntsOut, nodes: IntsOut) -> int:
-    """Degrees, tails; how many nodes may go at the start. `nodes` is given as zeros."""
-    k, able = len(offsets) - 1, 0
+def _count(offsets: Ints, heads: Ints, profit: Ints, tails: IntsOut, nodes: IntsOut) -> tuple[int, int]:
+    """Degrees, tails; how many nodes may go at the start, how many arcs lead from gain to loss.
+
+    `nodes` is given as zeros.
+    """
+    k, able, paying = len(offsets) - 1, 0, 0
     for i in range(k):
         degree, arcs = 0, 0
         for arc in range(offsets[i], offsets[i + 1]):
@@ -166,12 +171,14 @@ def _count(offsets: Ints, heads: Ints, tails: IntsOut, nodes: IntsOut) -> int:
                 arcs ^= arc
                 nodes[_FIELDS * j + _IN] += 1
                 nodes[_FIELDS * j + _IN_ARCS] ^= arc
+                if profit[i] > 0 and profit[j] < 0:
+                    paying += 1
         nodes[_FIELDS * i + _OUT] = degree
         nodes[_FIELDS * i + _OUT_ARCS] = arcs
     for i in range(k):
         if nodes[_FIELDS * i + _OUT] <= 1 and nodes[_FIELDS * i + _IN] <= 1:
             able += 1
-    return able
+    return able, paying
 
 
 def _eliminate(heads: IntsOut, tails: Ints, profit: IntsOut, nodes: IntsOut, steps: IntsOut) -> int:
@@ -283,7 +290,7 @@ class _Run:
 
     copy: Callable[..., Any]
     zeros: Callable[[int], Any]
-    count: Callable[..., int] = _count
+    count: Callable[..., tuple[int, int]] = _count
     eliminate: Callable[..., int] = _eliminate
     keep: Callable[..., int] = _keep
     put_back: Callable[..., None] = _put_back

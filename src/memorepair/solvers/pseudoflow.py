@@ -86,6 +86,9 @@ PARENT, ARC, CHILD, NEXT, PREVIOUS, SCAN_CHILD, SCAN_ARC = range(7)
 FIELDS = 8
 """A node's record: one cache line holds two. The label, which every scanned arc reads, is kept apart."""
 
+PATIENCE = 32
+"""Arcs a node that excess travels before the order of service turns; 0.3 to 11 on every family measured."""
+
 Ints = Sequence[int]
 IntsOut = MutableSequence[int]
 
@@ -153,8 +156,10 @@ def solve_closure(
         if node[FIELDS * above + SCAN_CHILD] == child:
             node[FIELDS * above + SCAN_CHILD] = after
 
-    # Dependents first, where numbers tell: then profits add up on their way down. The other way round, each
-    # would travel alone down the growing path below it, and a chain would take quadratic time.
+    # The last root to arrive is the first to be served. Prerequisites first, where numbers tell: then most
+    # trees find their way blocked or free at once. But on a long path each excess would travel alone down all
+    # of it, in quadratic time; when excess has travelled far, roots are served dependents first: then it adds
+    # up on its way down.
     down = 0
     for i in range(k):
         for position in range(offsets[i], offsets[i + 1]):
@@ -162,7 +167,7 @@ def solve_closure(
                 down += 1
     strong = 0
     for turn in range(k):
-        i = turn if 2 * down >= len(heads) else k - 1 - turn  # the last to arrive is the first to be served
+        i = k - 1 - turn if 2 * down >= len(heads) else turn
         at = FIELDS * i
         node[at + PARENT] = -1
         node[at + CHILD] = -1
@@ -176,8 +181,17 @@ def solve_closure(
             label[i] = 0
     count[0], count[1] = k - strong, strong
 
-    highest = 1
+    highest, travelled, patience = 1, 0, PATIENCE * (k + 1)
     while True:
+        if travelled > patience:
+            patience = 1 << 62
+            for bucket in range(highest + 1):
+                first[bucket] = 0
+            for turn in range(k):
+                i = turn if 2 * down >= len(heads) else k - 1 - turn
+                if amount[i] > 0 and node[FIELDS * i + PARENT] < 0 and label[i] <= highest:
+                    enqueue(i)
+
         # The next strong root, of the highest label. Where no node has the label below, none of its trees can
         # reach a weak root any more: they leave the search with label k + 1.
         root = -1
@@ -277,6 +291,7 @@ def solve_closure(
         # flow to give back than there is excess, it is emptied and leaves the forest, and the node stays a
         # strong root.
         while excess > 0:
+            travelled += 1
             at = FIELDS * i
             above = node[at + PARENT]
             if above < 0:
