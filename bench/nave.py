@@ -31,6 +31,8 @@ from memorepair.repair.soundness import is_sound_publication
 
 _WORD = re.compile(r"[\w.@-]{3,}")
 _WORDS_TRIED = 3
+_EXPLAINED = 20
+"""`explain` may plan the whole case, so it is asked of so many members, spread over the cascade."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,10 @@ def readable(memory: Memory, members: Mapping[Key, Draft], corpus: Sequence[Draf
         told |= {
             it.key for it in memory.list(scope=scope) if it.key in members and _tells(it, members[it.key])
         }
-    told |= {key for key, draft in members.items() if _tells(memory.explain(key), draft)}
+    keys = sorted(members)
+    for key in keys[:: max(1, len(keys) // _EXPLAINED)]:
+        if _tells(memory.explain(key), members[key]):
+            told.add(key)
     for whole in (memory.status(), *(memory.plan(case).rows() for case in memory.status().open_cases)):
         text = repr(whole)
         told |= {key for key, draft in members.items() if _shows(text, draft)}
