@@ -16,7 +16,7 @@ from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Mask
 from memorepair.graphs.order import find_cycle, waves
 from memorepair.graphs.reach import reach
-from memorepair.integers import Integers, Number, big_profits, fraction
+from memorepair.integers import Integers, Number, big_profits, digits, fraction, nearest, shown
 from memorepair.problems import Figure, Selection, SelectionInstance, Status, figure
 from memorepair.proof import Certificate
 from memorepair.reductions.barred import witnesses
@@ -92,21 +92,21 @@ class Explanation:
     at_price: bool = False
 
     def __str__(self) -> str:
-        head = f"{self.id!r} is {'chosen' if self.chosen else 'not chosen'}"
-        chain = " needs ".join(map(repr, self.path))
+        head = f"{shown(self.id)} is {'chosen' if self.chosen else 'not chosen'}"
+        chain = " needs ".join(map(shown, self.path))
         match self.reason:
             case Reason.EARNS:
                 more = f"is worth {_shown(self.profit)} more than" if self.profit else "brings what"
                 return f"{head}: it {more} it costs.{self._changes()}"
             case Reason.PAID:
-                shares = [f"{id!r} pays {_shown(share)}" for id, share in self.payers[:_NAMED]]
+                shares = [f"{shown(id)} pays {_shown(share)}" for id, share in self.payers[:_NAMED]]
                 if len(self.payers) > _NAMED:
                     shares.append(f"{len(self.payers) - _NAMED} others the rest")
                 return f"{head}: it lacks {_shown(-self.profit)}, {', '.join(shares)}.{self._changes()}"
             case Reason.REQUIRED:
                 return f"{head}: it is required."
             case Reason.NEEDED:
-                return f"{head}: {self.path[0]!r} is required, and {chain}."
+                return f"{head}: {shown(self.path[0])} is required, and {chain}."
             case Reason.UNPAID:
                 return f"{head} by {self.by}, though it lacks {_shown(-self.profit)} and nobody pays for it."
             case Reason.PRICED_OUT:
@@ -119,7 +119,9 @@ class Explanation:
                 return f"{head}: {chain + ', which' if len(self.path) > 1 else 'it'} cannot be executed."
             case Reason.NOTHING:
                 why = (
-                    f": {self.path[0]!r} is required, but {chain}, which cannot be executed" if chain else ""
+                    f": {shown(self.path[0])} is required, but {chain}, which cannot be executed"
+                    if chain
+                    else ""
                 )
                 return f"{head}, nothing is{why}."
 
@@ -337,24 +339,26 @@ def _shown(number: Number) -> str:
     if isinstance(number, float):
         return f"{number:.12g}"
     exact = fraction(number)
-    return str(exact) if exact.denominator < _READABLE else f"{float(exact):.12g}"
+    return digits(exact) if exact.denominator < _READABLE else f"{nearest(exact):.12g}"
 
 
 _READABLE = 1000
 
 
 def _plain(number: Number) -> int | float | str:
-    if isinstance(number, int):
-        return number
     if isinstance(number, float):
         return number if math.isfinite(number) else str(number)
     exact = fraction(number)
-    try:
-        near = float(exact)
-    except OverflowError:
-        return str(exact)
-    return near if fraction(near) == exact else str(exact)
+    if isinstance(number, int) and abs(number) < _WRITTEN:
+        return number
+    near = nearest(exact)
+    return near if math.isfinite(near) and fraction(near) == exact else digits(exact)
+
+
+_WRITTEN = 10**4_000  # Python writes integers of up to 4,300 digits
 
 
 def _plain_id(id: Hashable) -> object:
-    return id if isinstance(id, (str, int)) else str(id)
+    if isinstance(id, int):
+        return id if abs(id) < _WRITTEN else digits(id)
+    return id if isinstance(id, str) else str(id)

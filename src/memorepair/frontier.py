@@ -17,7 +17,7 @@ from memorepair.asking import Problem, Requires
 from memorepair.errors import InvalidInput, MissingDependency, NoSolution
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
-from memorepair.integers import Number, NumbersLike, Profits, fraction, profits
+from memorepair.integers import Number, NumbersLike, Profits, fraction, nearest, profits, shown
 from memorepair.leaves import Leaf
 from memorepair.problems import Figure, Selection, SelectionInstance, check_ties, figure
 from memorepair.proof import Certificate, Ties
@@ -72,7 +72,7 @@ class BreakEven:
         """All prices, (k,), each the nearest float."""
         steps = [
             math.inf,
-            *(float(self.price_of(step)) for step in range(1, len(self.numerators))),
+            *(nearest(self.price_of(step)) for step in range(1, len(self.numerators))),
             -math.inf,
         ]
         return np.array(steps)[self.step]
@@ -195,7 +195,7 @@ class Frontier:
     def breakpoints(self) -> Floats:
         """Prices above 0 at which the smallest optimum changes, (b,), descending."""
         positive = self.fewest.entered(Fraction(0))
-        return np.array([float(self.fewest.price_of(step)) for step in range(1, positive)])
+        return np.array([nearest(self.fewest.price_of(step)) for step in range(1, positive)])
 
     @property
     def costs(self) -> Floats:
@@ -242,7 +242,7 @@ class Frontier:
         value, cost = self.total(self.fewest.entered(Fraction(0)))
         return (
             f"<Frontier of {self.instance.k} candidates, {len(self.breakpoints)} breakpoints, "
-            f"value {float(value):g} at cost {float(cost):g}>"
+            f"value {nearest(fraction(value)):g} at cost {nearest(fraction(cost)):g}>"
         )
 
     def _repr_html_(self) -> str:
@@ -322,7 +322,8 @@ def frontier(
     if len(conflict):
         path = instance.named(found.path(int(conflict[0])))
         raise NoSolution(
-            f"{path[0]!r} is required but needs {path[-1]!r}, which cannot be executed", witness=path
+            f"{shown(path[0])} is required but needs {shown(path[-1])}, which cannot be executed",
+            witness=path,
         )
     kept, unbarred = Barred().drop(instance, found)
     values = profits(kept.value, np.zeros(kept.k, np.int64), 0)
@@ -414,4 +415,10 @@ def _step_totals(prices: BreakEven, place: Int64, fixed: Int64, amounts: Profits
 
 
 def _curve(amounts: Int64, steps: int, scale: Fraction) -> Floats:
-    return np.cumsum(amounts[:steps]).astype(np.float64) / float(scale)
+    totals = np.cumsum(amounts[:steps])
+    if abs(math.log10(scale.numerator) - math.log10(scale.denominator)) < _FLOAT_SCALE:
+        return totals.astype(np.float64) / float(scale)
+    return np.array([nearest(one / scale) for one in totals.tolist()])
+
+
+_FLOAT_SCALE = 280  # a total of 62 bits over a scale of 10 to so much is a float, and no subnormal one

@@ -80,6 +80,21 @@ def shown(value: object) -> str:
         return f"{type(value).__name__} of too many digits"
 
 
+def digits(exact: int | Fraction) -> str:
+    """`exact` as ``7`` or ``1/3``, of any number of digits."""
+    # Python writes integers of up to 4,300 digits; a Decimal holds one of any length and writes it.
+    top, bottom = (str(Decimal(part)) for part in exact.as_integer_ratio())
+    return top if bottom == "1" else f"{top}/{bottom}"
+
+
+def nearest(exact: int | Fraction) -> float:
+    """The float nearest to `exact`; an infinity beyond their range."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
 def fraction(number: object) -> Fraction:
     """The rational that `number` stands for.
 

@@ -67,8 +67,9 @@ def test_numbers_of_thousands_of_digits(empty: Shell, tmp_path: Path, value: str
         '{"format": "memorepair.selection", "version": 1, '
         f'"candidates": [{{"id": 1, "value": {value}, "required": true}}]}}'
     )
-    assert empty.told("select", str(path))["chosen"] == [1]
-    assert "optimal" in empty.shown("select", str(path))
+    told = empty.told("select", str(path), "--explain", "1")
+    assert (told["chosen"], told["explanations"][0]["chosen"]) == ([1], True)
+    assert "optimal" in empty.shown("select", str(path), "--explain", "1")
 
 
 def test_options_reach_the_solver(empty: Shell, file: Path) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from memorepair import SelectionInstance, frontier, select
+from memorepair import SelectionInstance, explain, frontier, select
 from memorepair.errors import InvalidInput, MissingDependency, NoSolution
 from memorepair.frontier import Frontier
 from memorepair.graphs import generate
+from memorepair.integers import Number, fraction, nearest
 from memorepair.proof import Ties
 
 Draw = Callable[[np.random.Generator], SelectionInstance]
@@ -145,3 +148,17 @@ def test_plot_names_the_extra_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependency, match="plot"):
         frontier(value=[1]).plot()
+
+
+@pytest.mark.parametrize("value", [10**400, Fraction(1, 10**400), Decimal("1e4999"), Decimal("1e-4999")])
+def test_numbers_beyond_floats_have_a_curve(value: Number) -> None:
+    curve = frontier(value=[value, -fraction(value)], cost=[1, 2], requires=[(1, 0)])
+    selection = select(curve.instance)
+    assert curve.break_even(0) == fraction(value)
+    assert (curve.price[0], curve.breakpoints.tolist()) == (nearest(fraction(value)), [curve.price[0]])
+    assert curve.values.tolist() == [0, curve.price[0]]
+    assert "Frontier" in repr(curve)
+    assert "<table>" in curve._repr_html_()
+    found = explain(selection, 0, curve=curve)
+    assert "is chosen" in str(found)
+    assert json.loads(json.dumps(found.to_json()))["id"] == 0

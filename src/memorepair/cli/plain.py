@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
 
 import numpy as np
 
 from memorepair.graphs.digraph import Digraph
+from memorepair.integers import digits, nearest
 from memorepair.memory.artifact import Json, Key
 
 
@@ -29,7 +29,7 @@ def plain(value: object) -> Json:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
-        return value if abs(value) < _LARGEST else _digits(value)
+        return value if abs(value) < _LARGEST else digits(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Fraction):
@@ -48,24 +48,11 @@ def plain(value: object) -> Json:
 
 
 def _decimal(value: Fraction) -> float | str:
-    try:
-        near = float(value)
-    except OverflowError:
-        return _ratio(value)
-    return near if Fraction(repr(near)) == value else _ratio(value)
-
-
-def _ratio(value: Fraction) -> str:
-    top, bottom = _digits(value.numerator), _digits(value.denominator)
-    return top if value.denominator == 1 else f"{top}/{bottom}"
+    near = nearest(value)
+    return near if math.isfinite(near) and Fraction(repr(near)) == value else digits(value)
 
 
 _LARGEST = 10**4_000
-
-
-def _digits(value: int) -> str:
-    # Python writes integers of up to 4,300 digits; a Decimal holds one of any length and writes it.
-    return str(Decimal(value))
 
 
 def document(value: object) -> str:

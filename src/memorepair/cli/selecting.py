@@ -71,7 +71,7 @@ def _positions(instance: SelectionInstance, ids: Sequence[str]) -> list[int]:
         return []
     # 1 and "1" are two ids; of the two a text on the command line means the text.
     order = sorted(range(instance.k), key=lambda position: isinstance(instance.id_of(position), str))
-    place = {str(instance.id_of(position)): position for position in order}
+    place = {str(plain(instance.id_of(position))): position for position in order}
     for id in ids:
         if id not in place:
             raise UnknownId(f"no candidate has the id {id!r}", witness=id)
@@ -89,9 +89,9 @@ def _regret(selection: Selection) -> None:
     report = selection.report
     if report.infeasible:
         say(f"{selection.status.value}: what is required needs what cannot be executed", style="yellow")
-        say(" needs ".join(map(str, report.infeasible)))
+        say(" needs ".join(str(plain(id)) for id in report.infeasible))
     elif report.overrun:
-        costs = ", ".join(map(str, report.overrun))
+        costs = ", ".join(str(plain(cost)) for cost in report.overrun)
         say(f"{selection.status.value}: what is required costs {costs}, more than the budget", style="yellow")
     else:
         say(f"{selection.status.value}: a limit was reached before the first answer", style="yellow")
