@@ -19,8 +19,11 @@ logger = logging.getLogger(__name__)
 COMPILED_FROM = 50_000
 """Nodes plus arcs from which loading the compiled steps (0.3 s) pays."""
 
-LOADED_FROM = 1_000
+LOADED_FROM = 10_000
 """The same once they are loaded."""
+
+WORTH_FROM = 10_000
+"""Below, the calls cost what they save."""
 
 ALWAYS_SHARE, WORTH_SHARE, PAYING_SHARE = 0.6, 0.25, 0.2
 """When it pays: where the share of nodes that can go at the start is at least the first; or at least the
@@ -93,6 +96,8 @@ class Presolve:
         """What is left, with the steps; the instance itself with None where that would not pay."""
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
         if instance.profit.dtype != np.int64:  # Python integers are for the solver alone
+            return instance, None
+        if k + m < WORTH_FROM:
             return instance, None
         run = _run(k + m)
         offsets, heads, tails = run.copy(requires.offsets), run.copy(requires.heads), run.zeros(m)
