@@ -97,19 +97,19 @@ class Presolve:
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
         if instance.profit.dtype != np.int64:  # Python integers are for the solver alone
             return instance, None
-        if k + m < WORTH_FROM:
+        if k + m < WORTH_FROM or np.count_nonzero(np.diff(requires.offsets) <= 1) < WORTH_SHARE * k:
             return instance, None
         run = _run(k + m)
-        offsets, heads, tails = run.copy(requires.offsets), run.copy(requires.heads), run.zeros(m)
-        nodes, profit = run.zeros(_FIELDS * k), run.copy(instance.profit)
-        able, paying = run.count(offsets, heads, profit, tails, nodes)
+        offsets, tails, nodes = run.read(requires.offsets), run.zeros(m), run.zeros(_FIELDS * k)
+        able, paying = run.count(offsets, run.read(requires.heads), run.read(instance.profit), tails, nodes)
         if able < WORTH_SHARE * k or (able < ALWAYS_SHARE * k and paying < PAYING_SHARE * k):
             return instance, None
-        steps = run.zeros(_STEP * k)
+        heads, profit, steps = run.copy(requires.heads), run.copy(instance.profit), run.zeros(_STEP * k)
         gone = run.eliminate(heads, tails, profit, nodes, steps)
         kept, inner_offsets = run.zeros(k), run.zeros(k - gone + 1)
-        inner_heads, arcs = run.zeros(m), run.zeros(m)
-        size = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
+        inner_heads, arcs, size = run.zeros(m), run.zeros(m), 0
+        if gone < k:
+            size = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
         # What is given back owns its memory and no more of it.
         part = Part(nodes=np.array(kept, np.bool_), arcs=np.array(arcs[:size], np.int32))
         record = Elimination(
@@ -134,14 +134,14 @@ class Presolve:
         if wide.certificate is not None:
             dual[wide.certificate.arcs] = wide.certificate.amounts
         run = _run(len(wide.mask) + len(dual))
-        given = (run.copy(array) for array in (record.profit, record.steps, record.tails, record.heads))
-        chosen, pi = run.copy(wide.mask), run.copy(dual)
+        given = (run.read(array) for array in (record.profit, record.steps, record.tails, record.heads))
+        chosen, pi = run.read(wide.mask), run.read(dual)
         run.put_back(record.least, *given, chosen, pi)
         mask = np.asarray(chosen, np.bool_)
         if wide.certificate is None:
             return Closure(mask=mask, certificate=None)
         carrying = int(np.count_nonzero(pi))
-        arcs, amounts = run.zeros(carrying + 1), run.copy(np.zeros(carrying + 1, np.int64))
+        arcs, amounts = run.zeros(carrying + 1), run.read(np.zeros(carrying + 1, np.int64))
         run.gather(pi, arcs, amounts)
         certificate = Certificate(
             arcs=np.asarray(arcs[:carrying], np.int32), amounts=np.asarray(amounts[:carrying], np.int64)
@@ -176,8 +176,7 @@ def _count(offsets: Ints, heads: Ints, profit: Ints, tails: IntsOut, nodes: Ints
                 arcs ^= arc
                 nodes[_FIELDS * j + _IN] += 1
                 nodes[_FIELDS * j + _IN_ARCS] ^= arc
-                if profit[i] > 0 and profit[j] < 0:
-                    paying += 1
+                paying += (profit[i] > 0) & (profit[j] < 0)
         nodes[_FIELDS * i + _OUT] = degree
         nodes[_FIELDS * i + _OUT_ARCS] = arcs
     for i in range(k):
@@ -291,8 +290,9 @@ def _gather(pi: Ints, arcs: IntsOut, amounts: IntsOut) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """The steps as Python or compiled, with the kind of scratch they work in: `copy`, `zeros`."""
+    """The steps as Python or compiled, with what makes of an array what they read or write, and scratch."""
 
+    read: Callable[..., Any]
     copy: Callable[..., Any]
     zeros: Callable[[int], Any]
     count: Callable[..., tuple[int, int]] = _count
@@ -302,7 +302,7 @@ class _Run:
     gather: Callable[..., None] = _gather
 
 
-_AS_PYTHON: Final = _Run(copy=np.ndarray.tolist, zeros=lambda size: [0] * size)
+_AS_PYTHON: Final = _Run(read=np.ndarray.tolist, copy=np.ndarray.tolist, zeros=lambda size: [0] * size)
 
 
 def _run(size: int) -> _Run:
@@ -321,6 +321,7 @@ def _compiled() -> _Run:
     except RuntimeError:  # no place to keep the cache
         compiler = numba.njit(nogil=True)
     return _Run(
+        read=np.asarray,
         copy=np.copy,
         zeros=lambda size: np.zeros(size, np.int32),
         count=compiler(_count),
