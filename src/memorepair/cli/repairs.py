@@ -10,6 +10,7 @@ from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, CaseNumber, Db, DryRun, Solver, Ties, Tradeoff, Wait, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
+from memorepair.cli.selecting import held
 from memorepair.memory.artifact import Json
 from memorepair.proof import Ties as TieRule
 from memorepair.repair.engine import RepairReport
@@ -99,7 +100,9 @@ def _show_plan(found: RepairPlan) -> None:
             "case": found.case,
             "chosen": f"{len(chosen)} of {int(candidates.executable.sum())} that can be repaired, in "
             f"{len(found.waves)} waves",
-            "selection": selection.status.value + (", proof verified" if selection.verify() else ""),
+            "selection": f"{selection.status.value}, {held(selection)} verified"
+            if selection.verify()
+            else "",
             "tradeoff": selection.instance.tradeoff,
             "cost": f"{sum(row.cost for row in chosen):,.0f} of {cost_all:,.0f} {candidates.unit} for all",
         }

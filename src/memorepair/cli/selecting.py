@@ -115,17 +115,21 @@ def _told(selection: Selection, verified: bool, why: list[Explanation]) -> dict[
     return about
 
 
+def held(selection: Selection) -> str:
+    """What verify() has checked: a proof of the answer, or only a bound on what could be better."""
+    return "bound" if selection.status is Status.FEASIBLE else "proof"
+
+
 _ROWS = 50
 
 
 def _show(selection: Selection, verified: bool) -> None:
     proved = selection.status is Status.OPTIMAL
-    held = f"{'proof' if proved else 'bound'} {'verified' if verified else 'not verified'}"
     report = selection.report
     loss, *slack = (figure(selection.instance, one) for one in (report.loss, *report.slack))
     pairs(
         {
-            "status": f"{selection.status.value}, {held}",
+            "status": f"{selection.status.value}, {held(selection)} {'' if verified else 'not '}verified",
             "objective": selection.objective,
             "bound": None if proved else selection.bound,
             "gap": selection.gap or None,
