@@ -121,7 +121,7 @@ class PriceSearch:
         """`certificate` with K times what proves that nothing outside the unbudgeted optimum pays."""
         return Certificate.of(
             np.concatenate((certificate.arcs, self._beyond.arcs)),
-            np.concatenate((certificate.amounts, unit * self._beyond.amounts)),
+            np.concatenate((certificate.amounts, unit * self._beyond.amounts)).astype(np.int64, copy=False),
         )
 
 
