@@ -87,8 +87,10 @@ def test_selections_are_proved_through_presolve(draw: Draw, ties: Ties) -> None:
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("name", ["chain-1e3", "chainw-1e3", "star-1e3", "tree-1e3", "greedy-1e3"])
-def test_forests_go_altogether(name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["chain-1e3", "chainw-1e3", "star-1e3", "tree-1e3", "greedy-1e3", "diamond-1e3"]
+)
+def test_forests_and_diamonds_go_altogether(name: str) -> None:
     instance = ClosureInstance(profit=generate(name).profits(), requires=generate(name).requires)
     reduced, steps = Presolve().apply(instance)
     assert reduced.requires.n == 0

@@ -53,6 +53,8 @@ class Elimination:
         What is left.
     least
         Profit from which a node gains: 1, or 0 where the largest optimum is asked for.
+    then
+        What went from what was left.
     """
 
     profit: Int64
@@ -61,6 +63,7 @@ class Elimination:
     heads: Index
     part: Part
     least: int
+    then: Elimination | None = None
 
 
 class Presolve:
@@ -85,6 +88,8 @@ class Presolve:
     # without i, and max(0, r_i) is what the objective gains beside. So an extreme optimum with its proof
     # becomes an extreme optimum with its proof.
     #
+    # Of parallel arcs, which paths that go leave behind, one is kept, pi = 0 on the others: then more may go.
+    #
     # Whether i may go depends on degrees alone. A step lowers no degree but that of the one neighbour of a
     # leaf (or of a cycle of two): all that can go is found by looking at each node once, then on from the
     # neighbour. The exclusive or of a node's arcs is its arc where it has one.
@@ -107,9 +112,9 @@ class Presolve:
         heads, profit, steps = run.copy(requires.heads), run.copy(instance.profit), run.zeros(_STEP * k)
         gone = run.eliminate(heads, tails, profit, nodes, steps)
         kept, inner_offsets = run.zeros(k), run.zeros(k - gone + 1)
-        inner_heads, arcs, size = run.zeros(m), run.zeros(m), 0
+        inner_heads, arcs, size, parallel = run.zeros(m), run.zeros(m), 0, 0
         if gone < k:
-            size = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
+            size, parallel = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
         # What is given back owns its memory and no more of it.
         part = Part(nodes=np.array(kept, np.bool_), arcs=np.array(arcs[:size], np.int32))
         record = Elimination(
@@ -123,13 +128,17 @@ class Presolve:
         inner = Digraph(
             offsets=np.asarray(inner_offsets, np.int32), heads=np.array(inner_heads[:size], np.int32)
         )
-        return replace(instance, profit=record.profit[part.nodes], requires=inner), record
+        reduced = replace(instance, profit=record.profit[part.nodes], requires=inner)
+        if parallel == 0 or parallel < WORTH_SHARE * inner.n:
+            return reduced, record
+        reduced, then = self.apply(reduced)  # a quarter of the nodes goes each time
+        return reduced, replace(record, then=then)
 
     def invert(self, solution: Closure, record: Elimination | None, /) -> Closure:
         """Every step taken back, the last first; O(k + m)."""
         if record is None:
             return solution
-        wide = record.part.widened(solution, rest=False)
+        wide = record.part.widened(self.invert(solution, record.then), rest=False)
         dual = np.zeros(len(record.heads), np.int64)
         if wide.certificate is not None:
             dual[wide.certificate.arcs] = wide.certificate.amounts
@@ -237,25 +246,30 @@ def _keep(
     to_offsets: IntsOut,
     to_heads: IntsOut,
     arcs: IntsOut,
-) -> int:
-    """What is left, numbered anew, with each arc's number before; how many arcs."""
+) -> tuple[int, int]:
+    """What is left, numbered anew, with each arc's number before; how many arcs, how many parallel ones."""
     number = 0
     for i in range(len(kept)):
         kept[i] = nodes[_FIELDS * i + _OUT] != _GONE
         nodes[_FIELDS * i + _IN] = number if kept[i] else _GONE  # one place to look for both
         number += kept[i]
-    number, size = 0, 0
+    number, size, parallel = 0, 0, 0
     for i in range(len(kept)):
         if kept[i]:
             for arc in range(offsets[i], offsets[i + 1]):
                 j = heads[arc]
-                if nodes[_FIELDS * j + _IN] != _GONE and j != i:
-                    to_heads[size] = nodes[_FIELDS * j + _IN]
-                    arcs[size] = arc
-                    size += 1
+                if nodes[_FIELDS * j + _IN] == _GONE or j == i:
+                    continue
+                if nodes[_FIELDS * j + _OUT_ARCS] == ~i:  # the last tail that an arc to j was kept for
+                    parallel += 1
+                    continue
+                nodes[_FIELDS * j + _OUT_ARCS] = ~i
+                to_heads[size] = nodes[_FIELDS * j + _IN]
+                arcs[size] = arc
+                size += 1
             number += 1
             to_offsets[number] = size
-    return size
+    return size, parallel
 
 
 def _put_back(
@@ -297,7 +311,7 @@ class _Run:
     zeros: Callable[[int], Any]
     count: Callable[..., tuple[int, int]] = _count
     eliminate: Callable[..., int] = _eliminate
-    keep: Callable[..., int] = _keep
+    keep: Callable[..., tuple[int, int]] = _keep
     put_back: Callable[..., None] = _put_back
     gather: Callable[..., None] = _gather
 
