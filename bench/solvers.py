@@ -111,9 +111,15 @@ def ortools(arrays: Arrays) -> Mask:
     return side[:n]
 
 
-for _vendor in ("scipy", "networkx", "highs", "cbc", "cp-sat"):
+for _vendor, _size in (
+    ("scipy", SMALL),
+    ("networkx", SMALL),
+    ("highs", SMALL),
+    ("cbc", 3e4),
+    ("cp-sat", 3e4),
+):
 
-    @subject(_vendor, up_to=SMALL)
+    @subject(_vendor, up_to=_size)
     def vendor(arrays: Arrays, name: str = _vendor) -> Mask:
         """Through our reductions, with their checks."""
         return _answer(arrays, name).mask
