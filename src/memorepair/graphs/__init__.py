@@ -6,6 +6,7 @@ module      what it holds
 digraph     `Digraph`, two read-only arrays; `arc_order` for attributes that follow the arcs
 terms       `Kind`, `Arch`, `Relation`, and the relations a cascade follows, `PROPAGATING`
 provenance  `ProvenanceGraph` with its `ProvenanceBuilder`: influence, semantic similarity, births
+support     `weigh`, which affected nodes stand on other support; `POLICIES`, `FORMS`, `Evidence`
 reach       `reach` forward, `slice_to` backward, `node_mask` for sets given either way
 order       `waves` of prerequisites, `strong_components`, `find_cycle`
 closure     `least_closed_superset`, `greatest_closed_subset`, `is_closed`, `violated_arc`
@@ -40,20 +41,26 @@ from memorepair.graphs.network import Cut, MinCutNetwork
 from memorepair.graphs.order import find_cycle, strong_components, waves
 from memorepair.graphs.provenance import ProvenanceBuilder, ProvenanceGraph
 from memorepair.graphs.reach import node_mask, reach, slice_to
+from memorepair.graphs.support import FORMS, POLICIES, Evidence, Policy, SupportForm, weigh
 from memorepair.graphs.terms import PROPAGATING, Arch, Kind, Relation
 
 __all__ = [
     "FAMILIES",
+    "FORMS",
+    "POLICIES",
     "PROPAGATING",
     "Arch",
     "Cut",
     "Digraph",
+    "Evidence",
     "GeneratedInstance",
     "Kind",
     "MinCutNetwork",
+    "Policy",
     "ProvenanceBuilder",
     "ProvenanceGraph",
     "Relation",
+    "SupportForm",
     "arc_order",
     "find_cycle",
     "from_networkx",
@@ -72,4 +79,5 @@ __all__ = [
     "to_networkx",
     "violated_arc",
     "waves",
+    "weigh",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,10 @@ import numpy.typing as npt
 from memorepair.errors import InvalidInput, UnknownId
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, arc_order, read_only
 from memorepair.graphs.reach import reach, slice_to
+from memorepair.graphs.support import FORMS, Evidence, Policy, SupportForm, weigh
 from memorepair.graphs.terms import PROPAGATING, Arch, Kind, Relation
 
 Bytes = npt.NDArray[np.uint8]
-SupportForm: TypeAlias = Literal["alternatives", "requirements"]
 Id = TypeVar("Id", bound=Hashable)
 Number = TypeVar("Number", bound=np.integer)
 
@@ -82,7 +82,7 @@ class ProvenanceGraph(Generic[Id]):
         _check("born", self.born, n, np.int64)
         _check("relation", self.relation, m, np.uint8, _RELATIONS)
         _check("group", self.group, m, np.int32)
-        if self.support_form not in ("alternatives", "requirements"):
+        if self.support_form not in FORMS:
             raise InvalidInput(f"no support form {self.support_form!r}", witness=self.support_form)
         number = {id: node for node, id in enumerate(self.ids)}
         if len(number) < n:
@@ -172,6 +172,54 @@ class ProvenanceGraph(Generic[Id]):
     ) -> tuple[Id, ...]:
         """The backward slice: ids that have influenced `targets`, the targets included, in node order."""
         return self.named(slice_to(self.along(relations), self.mask(targets)))
+
+    def evidence(
+        self,
+        roots: Iterable[Id],
+        *,
+        policy: Policy,
+        relations: Collection[Relation] = PROPAGATING,
+        same_origin: Iterable[Iterable[Id]] = (),
+    ) -> Evidence:
+        """What the roots affect, and what of it stays on support that they leave; `weigh` has the policies.
+
+        Parameters
+        ----------
+        roots
+            Ids of F.
+        policy
+            ``none``, ``direct`` or ``grounded``.
+        relations
+            Relations the fault follows. Support are those that propagate.
+        same_origin
+            Sets of ids that count as one source each.
+
+        Raises
+        ------
+        UnknownId
+            A root or a source is not in the graph.
+        InvalidInput
+            There is no such policy.
+        """
+        kept = np.isin(self.relation, np.array(sorted(relations), np.uint8))
+        justifies = np.isin(self.relation, np.array(sorted(PROPAGATING), np.uint8))
+        return weigh(
+            self.along(relations),
+            self.group[kept],
+            self.mask(roots),
+            policy=policy,
+            form=self.support_form,
+            justifies=justifies[kept],
+            same_origin=[[self.number(id) for id in one] for one in same_origin],
+        )
+
+    def withdrawn(
+        self, roots: Iterable[Id], *, policy: Policy, same_origin: Iterable[Iterable[Id]] = ()
+    ) -> tuple[Id, ...]:
+        """W: the ids of the cascade without those that evidence spares, in node order."""
+        given = self.mask(roots)
+        found = self.evidence(self.named(given), policy=policy, same_origin=same_origin)
+        return self.named(given | (found.affected & ~found.spared))
 
 
 class ProvenanceBuilder(Generic[Id]):
