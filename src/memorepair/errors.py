@@ -120,7 +120,13 @@ class ProofFailed(MemoRepairError, RuntimeError):
 
 
 class StepFailed(MemoRepairError, RuntimeError):
-    """An operator could not produce a successor."""
+    """An operator could not produce a successor.
+
+    `cost` is what it has spent all the same, in the unit of the candidates' costs; None where it is not
+    known.
+    """
+
+    cost: float | None = None
 
 
 class StoreError(MemoRepairError, OSError):

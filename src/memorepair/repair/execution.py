@@ -310,7 +310,7 @@ class _Run:
         seconds = time.perf_counter() - began
         listed = float(self.candidates.cost[place])
         if isinstance(made, Failure):
-            return Failed(reason=made.reason, cost=listed)
+            return Failed(reason=made.reason, cost=listed if made.cost is None else made.cost)
         cost = listed if made.cost is None else float(made.cost)
         if made.cost is not None:  # a listed price says nothing new of the operator
             size = float(sum(len(source.content) for source in call.inputs))
@@ -326,6 +326,7 @@ class _Run:
             params=recipe.params,
             interfaces=self._fresh(),
             own=self.store.before_image(key) if migrates and operator.reads_own_version else None,
+            schema=recipe.schema,
         )
         return Given(
             event=self.event.kind,

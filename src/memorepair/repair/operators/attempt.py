@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
-from memorepair.errors import InvalidInput, MemoRepairError
+from memorepair.errors import InvalidInput, MemoRepairError, StepFailed
 from memorepair.memory.artifact import Key
 from memorepair.memory.values import check_text
 from memorepair.repair.operators.operator import Call, Made, Operator
@@ -14,9 +14,10 @@ from memorepair.repair.operators.operator import Call, Made, Operator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why an operator made nothing."""
+    """Why an operator made nothing, and what it spent on it (None: not known)."""
 
     reason: str
+    cost: float | None = None
 
 
 def attempt(operator: Operator, call: Call) -> Made | Failure:
@@ -29,7 +30,8 @@ def attempt(operator: Operator, call: Call) -> Made | Failure:
     try:
         made: object = operator.make(call)
     except Exception as error:  # noqa: BLE001 - the boundary to operators; the reason is kept and reported
-        return Failure(reason=type(error).__name__ if call.own is not None else told(error))
+        reason = type(error).__name__ if call.own is not None else told(error)
+        return Failure(reason=reason, cost=number(error.cost) if isinstance(error, StepFailed) else None)
     if not isinstance(made, Made):
         return Failure(reason=f"the operator returned {type(made).__name__}, not Made")
     return _checked(made)

@@ -39,6 +39,8 @@ class Call:
     own
         The before-image of the artifact itself; given only where the operator declares `reads_own_version`
         and the event is a migration, else None.
+    schema
+        JSON Schema that the content has to satisfy; None where the recipe has none.
     """
 
     key: Key
@@ -46,6 +48,7 @@ class Call:
     params: Mapping[str, Json]
     interfaces: Mapping[Key, str]
     own: str | None
+    schema: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,20 +31,28 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a generator is asked: `sources` are retained, fresh or repaired inputs, never withdrawn text."""
+    """What a generator is asked: `sources` are retained, fresh or repaired inputs, never withdrawn text.
+
+    `schema` is the JSON Schema that the artifact has to satisfy; None where plain text is wanted.
+    """
 
     instruction: str
     sources: tuple[Input, ...]
     limits: Limits
+    schema: Mapping[str, Json] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
-    """What a generator wrote, the sources it stands on, and what it spent (None: unknown)."""
+    """What a generator wrote, the sources it stands on, and what it spent (None: unknown).
+
+    `cost` is in the unit of the candidates' costs; where only `tokens` are known, they are the cost.
+    """
 
     text: str
     cites: tuple[Key, ...]
     tokens: int | None = None
+    cost: float | None = None
 
 
 class Generator(Protocol):
@@ -123,7 +131,7 @@ class RegenOperator:
         return isinstance(self.generator, ExtractiveSummariser)
 
     def make(self, call: Call) -> Made:
-        """The generated text, in its template where there is one; `cost` is in the generator's tokens.
+        """The generated text, in its template where there is one; `cost` falls back on the tokens.
 
         Raises
         ------
@@ -140,9 +148,11 @@ class RegenOperator:
             sentences=_number(call.params, "sentences"),
         )
         instruction = _text(call.params, "instruction", "Summarise the sources.")
-        made = self.generator.generate(Request(instruction=instruction, sources=call.inputs, limits=limits))
+        made = self.generator.generate(
+            Request(instruction=instruction, sources=call.inputs, limits=limits, schema=call.schema)
+        )
         return Made(
             content=template.replace(SLOT, made.text),
-            cost=None if made.tokens is None else float(made.tokens),
+            cost=made.tokens if made.cost is None else made.cost,
             cites=made.cites,
         )
