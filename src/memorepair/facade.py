@@ -494,16 +494,40 @@ class Memory:
         case: CaseLike,
         *,
         tradeoff: float | None = None,
+        budget: float | None = None,
         ties: Ties = "fewest",
         solver: str = "pseudoflow",
     ) -> RepairPlan:
-        """What `repair` would do for the case, why, and at what cost; changes nothing."""
+        """What `repair` would do for the case, why, and at what cost; changes nothing.
+
+        Parameters
+        ----------
+        tradeoff
+            The value that a unit of cost must bring, both counted in medians of the case's candidates; 0.3
+            unless given, and 0 where there is a budget.
+        budget
+            The most that the chosen may be foreseen to cost together, in the unit of the pricing; none unless
+            given. ``selection.gap`` proves how much better another choice could be at most.
+        ties
+            Of several optima the smallest ("fewest") or the largest ("most").
+        solver
+            A name of `memorepair.solvers.solvers()`, or "repair-all"; with a budget there is one, and no tie
+            rule.
+
+        Raises
+        ------
+        InvalidInput
+            The case is undone; a number is negative or not finite; a solver or a tie rule beside a budget.
+        UnknownId
+            There is no such case or solver.
+        """
         return engine.plan(
             self._store,
             as_case(case),
             operators=self._operators,
             pricing=self._pricing,
             tradeoff=tradeoff,
+            budget=budget,
             ties=ties,
             solver=solver,
         )
@@ -513,6 +537,7 @@ class Memory:
         case: CaseLike,
         *,
         tradeoff: float | None = None,
+        budget: float | None = None,
         ties: Ties = "fewest",
         solver: str = "pseudoflow",
         wait: float = 0.0,
@@ -523,8 +548,14 @@ class Memory:
 
         A case that was closed in part is taken up where it stands. A deletion that erases ends with it.
 
+        `tradeoff`, `budget`, `ties` and `solver` are those of `plan`. With a budget no step is begun that is
+        foreseen to cost more than what is left of it; the report tells what was foreseen and what was spent.
+        The budget is that of this call: a case taken up again has another one.
+
         Raises
         ------
+        InvalidInput, UnknownId
+            As `plan`; nothing was changed.
         RepairInProgress
             Another repair holds the store and `wait` seconds have passed.
         RepairsFailed
@@ -538,6 +569,7 @@ class Memory:
             operators=self._operators,
             pricing=self._pricing,
             tradeoff=tradeoff,
+            budget=budget,
             ties=ties,
             solver=solver,
             wait=wait,

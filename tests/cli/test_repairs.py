@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
 
@@ -44,3 +46,39 @@ def test_what_is_not_worth_its_price_stays_out_until_it_is(corrected: Shell) -> 
 def test_a_plan_at_no_price_takes_all(corrected: Shell) -> None:
     told = corrected.told("plan", "1", "--tradeoff", "0", "--ties", "most", "--solver", "pseudoflow")
     assert told["cost"] == told["cost_all"]
+
+
+def test_a_budget_is_kept_and_told(corrected: Shell) -> None:
+    free = corrected.told("plan", "1", "--tradeoff", "0", "--ties", "most")
+    costs = {one["key"]: one["cost"] for one in free["candidates"]}
+    budget = str(costs[PROFILE])
+    with corrected.unchanged():
+        told = corrected.told("plan", "1", "--budget", budget)
+        assert {one["key"]: one["reason"] for one in told["candidates"]} == {
+            PROFILE: "chosen",
+            GREETING: "budget",
+        }
+        assert (told["budget"], told["cost"], told["tradeoff"]) == (float(budget), float(budget), 0)
+        assert told["status"] in ("optimal", "feasible")
+        assert told["objective"] <= told["bound"]
+        assert told["verified"] is True
+        assert corrected.told("repair", "1", "--dry-run", "--budget", budget) == told
+        shown = corrected.shown("plan", "1", "--budget", budget)
+        assert "beyond the budget" in shown
+        assert "tokens" in shown
+    report = corrected.told("repair", "1", "--budget", budget, code=1)
+    assert (report["budget"], report["plan"]["cost"]) == (float(budget), float(budget))
+    assert (report["republished"], report["left"]) == (1, 1)
+    assert report["over_budget"] == max(0, report["cost"] - report["budget"])
+    assert "foreseen" in corrected.shown("repair", "1", "--budget", "0", code=1)
+    assert corrected.told("repair", "1", "--budget", "1e9", "--tradeoff", "0.1")["status"] == "closed"
+
+
+@pytest.mark.parametrize("budget", ["-1", "nan", "inf", "many", "1e400", ""])
+def test_a_bad_budget_is_refused_and_changes_nothing(corrected: Shell, budget: str) -> None:
+    with corrected.unchanged():
+        for verb in ("plan", "repair"):
+            assert corrected.told(verb, "1", f"--budget={budget}", code=2)["error"]["type"] == "InvalidInput"
+        for more in (("--solver", "greedy"), ("--ties", "most"), ("--solver", "repair-all")):
+            told = corrected.told("repair", "1", "--budget", "5", *more, code=2)
+            assert told["error"]["type"] == "InvalidInput"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Key, Scope
 
@@ -23,11 +25,25 @@ MaybeScope = Annotated[str | None, typer.Option("--scope", help="Only this scope
 Wait = Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")]
 CaseNumber = Annotated[int, typer.Argument(metavar="CASE", help="Number of the case.")]
 Tradeoff = Annotated[float | None, typer.Option(help="Price: value per unit of cost.")]
+Budget = Annotated[
+    str | None, typer.Option(help="The most that the chosen may cost together.", metavar="NUMBER")
+]
 FromFormat = Annotated[
     str | None, typer.Option("--from", help="Format of the file read, where its name does not say it.")
 ]
 Ties = Annotated[str, typer.Option(help="Of several optima the smallest (fewest) or the largest (most).")]
 Solver = Annotated[str, typer.Option(help="Name of the solver.")]
+
+
+def amount(text: str, what: str) -> Decimal:
+    """The number that an option's text spells, no digit lost."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise InvalidInput(f"{what} is a finite number, not {text[:40]!r}", witness=text)
+    return number
 
 
 def opened(db: Path) -> Memory:

@@ -7,11 +7,24 @@ from typing import Annotated, cast
 import typer
 
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
-from memorepair.cli.options import AsJson, CaseNumber, Db, DryRun, Solver, Ties, Tradeoff, Wait, opened
+from memorepair.cli.options import (
+    AsJson,
+    Budget,
+    CaseNumber,
+    Db,
+    DryRun,
+    Solver,
+    Ties,
+    Tradeoff,
+    Wait,
+    amount,
+    opened,
+)
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
 from memorepair.cli.selecting import held
 from memorepair.memory.artifact import Json
+from memorepair.problems import Status
 from memorepair.proof import Ties as TieRule
 from memorepair.repair.engine import RepairReport
 from memorepair.repair.plan import RepairPlan
@@ -27,13 +40,16 @@ def plan(
     case: CaseNumber,
     db: Db,
     tradeoff: Tradeoff = None,
+    budget: Budget = None,
     ties: Ties = "fewest",
     solver: Solver = "pseudoflow",
     as_json: AsJson = False,
 ) -> int:
     """What repair would do for a case, why, and at what cost; changes nothing."""
     with opened(db) as memory:
-        found = memory.plan(case, tradeoff=tradeoff, ties=cast(TieRule, ties), solver=solver)
+        found = memory.plan(
+            case, tradeoff=tradeoff, budget=_limit(budget), ties=cast(TieRule, ties), solver=solver
+        )
     if as_json:
         emit(_told(found))
     else:
@@ -45,6 +61,7 @@ def repair(
     case: CaseNumber,
     db: Db,
     tradeoff: Tradeoff = None,
+    budget: Budget = None,
     ties: Ties = "fewest",
     solver: Solver = "pseudoflow",
     wait: Wait = 0.0,
@@ -54,11 +71,12 @@ def repair(
 ) -> int:
     """Select, execute, validate, publish; exit code 1 if something stays withdrawn."""
     if dry_run:
-        return plan(case, db, tradeoff, ties, solver, as_json)
+        return plan(case, db, tradeoff, budget, ties, solver, as_json)
     with opened(db) as memory, progress(quiet=as_json) as step:
         report = memory.repair(
             case,
             tradeoff=tradeoff,
+            budget=_limit(budget),
             ties=cast(TieRule, ties),
             solver=solver,
             wait=wait,
@@ -72,21 +90,26 @@ def repair(
     return PROBLEMS if report.still_withdrawn else CLEAN
 
 
+def _limit(budget: str | None) -> float | None:
+    return None if budget is None else float(amount(budget, "a budget"))
+
+
 def _told(found: RepairPlan) -> dict[str, Json]:
     candidates, selection = found.candidates, found.selection
     return {
         "case": found.case,
         "digest": found.digest,
         "status": selection.status.value,
-        "tradeoff": plain(selection.instance.tradeoff),
+        "tradeoff": found.tradeoff,
+        "budget": found.budget,
         "objective": plain(selection.objective),
         "bound": plain(selection.bound),
         "gap": selection.gap,
         "verified": selection.verify(),
         "waves": len(found.waves),
         "unit": candidates.unit,
-        "cost": sum(row.cost for row in found.rows() if row.chosen),
-        "cost_all": float(candidates.cost[candidates.executable].sum()),
+        "cost": found.cost,
+        "cost_all": found.cost_all,
         "candidates": plain(found.rows()),
     }
 
@@ -94,7 +117,7 @@ def _told(found: RepairPlan) -> dict[str, Json]:
 def _show_plan(found: RepairPlan) -> None:
     candidates, selection = found.candidates, found.selection
     chosen = [row for row in found.rows() if row.chosen]
-    cost_all = float(candidates.cost[candidates.executable].sum())
+    feasible = selection.status is Status.FEASIBLE
     pairs(
         {
             "case": found.case,
@@ -103,8 +126,13 @@ def _show_plan(found: RepairPlan) -> None:
             "selection": f"{selection.status.value}, {held(selection)} verified"
             if selection.verify()
             else "",
-            "tradeoff": selection.instance.tradeoff,
-            "cost": f"{sum(row.cost for row in chosen):,.0f} of {cost_all:,.0f} {candidates.unit} for all",
+            "objective": f"{float(selection.objective):.6g}",
+            "bound": f"{float(selection.bound):.6g}" if feasible else None,
+            "gap": f"{selection.gap:.2g}" if feasible else None,
+            "tradeoff": found.tradeoff,
+            "budget": None if found.budget is None else f"{found.budget:,.12g} {candidates.unit}",
+            "cost": f"{found.cost:,.0f} of {found.cost_all:,.0f} {candidates.unit} for all",
+            "beyond the budget": len(found.beyond) or None,
         }
     )
     lines = [
@@ -112,6 +140,11 @@ def _show_plan(found: RepairPlan) -> None:
         for row in sorted(found.rows(), key=lambda row: (row.wave is None, row.wave or 0, row.key))
     ]
     rows("candidates", ("key", "mode", "value", "cost", "wave", "why"), lines, wide="why")
+
+
+def _against(report: RepairReport) -> str:
+    over = f", {report.over_budget:,.12g} more than allowed" if report.over_budget else ""
+    return f"{report.budget:,.12g}; foreseen {report.plan.cost:,.12g}, spent {report.cost:,.12g}{over}"
 
 
 def _show_report(report: RepairReport) -> None:
@@ -126,6 +159,7 @@ def _show_report(report: RepairReport) -> None:
             "released early": str(len(report.released)),
             "left withdrawn": str(len(report.still_withdrawn)),
             "cost": f"{report.cost:,.0f} of {report.cost_all:,.0f} {unit} for all{ratio}",
+            "budget": None if report.budget is None else _against(report),
             "validated": ", ".join(
                 f"{check} {word} {times}" for (check, word), times in sorted(report.verdicts.items())
             ),

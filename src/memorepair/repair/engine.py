@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from memorepair.errors import InvalidInput, RepairsFailed, StaleRead, Withdrawn
+from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Key
 from memorepair.memory.exchange import UndoReport
 from memorepair.memory.store import Store
@@ -15,7 +17,7 @@ from memorepair.repair.cascade import Cascade, read_ancestry, read_cascade
 from memorepair.repair.events import RepairEvent
 from memorepair.repair.execution import Execution, Progress, execute
 from memorepair.repair.operators.attempt import number
-from memorepair.repair.plan import CHOSEN, PRICE, RepairPlan, make_plan, worded
+from memorepair.repair.plan import BUDGET, CHOSEN, PRICE, RepairPlan, check_budget, make_plan, worded
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
@@ -40,6 +42,7 @@ def plan(
     operators: OperatorTable,
     pricing: Pricing | None = None,
     tradeoff: float | None = None,
+    budget: float | None = None,
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
 ) -> RepairPlan:
@@ -50,10 +53,13 @@ def plan(
     UnknownId
         There is no such case or solver.
     InvalidInput
-        The case is undone.
+        The case is undone, or the budget is not a number that is finite and not negative.
+    NoSolution
+        The solver reached its limit before its first answer.
     """
+    check_budget(budget)
     event, cascade = _state(store, case)
-    return _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+    return _plan(store, event, cascade, operators, pricing, tradeoff, budget, ties, solver)
 
 
 def why(
@@ -64,10 +70,11 @@ def why(
     operators: OperatorTable,
     pricing: Pricing | None = None,
     tradeoff: float | None = None,
+    budget: float | None = None,
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
 ) -> str | None:
-    """What the plan of a case says of one artifact: `chosen`, `price`, or its bar with the witness.
+    """What the plan of a case says of one artifact: `chosen`, `price`, `budget`, or its bar with the witness.
 
     None where the artifact is no candidate of the case. A bar is found from what the artifact stands on; only
     the choice needs the whole plan.
@@ -87,14 +94,14 @@ def why(
         if bar is not None:
             return worded(bar.reason, bar.witness)
     cascade = read_cascade(store, case)
-    whole = _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+    whole = _plan(store, event, cascade, operators, pricing, tradeoff, budget, ties, solver)
     if key not in whole.candidates.keys:
         return None
     place = whole.candidates.keys.index(key)
     bar = whole.candidates.bars[place]
     if bar is not None:
         return worded(bar.reason, bar.witness)
-    return CHOSEN if whole.selection.mask[place] else PRICE
+    return CHOSEN if whole.selection.mask[place] else BUDGET if place in whole.beyond else PRICE
 
 
 def repair(
@@ -104,6 +111,7 @@ def repair(
     operators: OperatorTable,
     pricing: Pricing | None = None,
     tradeoff: float | None = None,
+    budget: float | None = None,
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
     wait: float = 0.0,
@@ -118,8 +126,8 @@ def repair(
         Another repair holds the store, still after `wait` seconds.
     StaleRead
         Other events or updates came between in every attempt.
-    InvalidInput
-        The case is undone.
+    InvalidInput, NoSolution
+        As `plan`.
     RepairsFailed
         `FAILURES` repairs of the case have died or raised, and `retry` was not given.
 
@@ -127,7 +135,13 @@ def repair(
     -----
     A repair that raises takes back what it staged, and leaves the case in the status it had and the barrier
     up.
+
+    A budget is what this call may spend. What an attempt spent that another event made void is gone: the next
+    plan gets what is left. A step is begun only where its foreseen cost is left (`execute`); so the cost
+    exceeds the budget at most by what steps cost more than foreseen. The next call, after a crash too, has a
+    budget of its own.
     """
+    check_budget(budget)
     if number(wait) is None:
         raise InvalidInput("a wait is a number of seconds, finite and not negative", witness=wait)
     with store.repairing(case, wait=wait):
@@ -139,7 +153,7 @@ def repair(
             )
         store.discard_staged(case)  # of a repair that died
         try:
-            report = _repair(store, case, operators, pricing, tradeoff, ties, solver, progress)
+            report = _repair(store, case, operators, pricing, tradeoff, budget, ties, solver, progress)
         except BaseException:
             store.discard_staged(case)
             if store.case(case).status is CaseStatus.RUNNING:
@@ -175,24 +189,32 @@ def _repair(
     operators: OperatorTable,
     pricing: Pricing | None,
     tradeoff: float | None,
+    budget: float | None,
     ties: Ties,
     solver: str,
     progress: Progress | None,
 ) -> RepairReport:
-    spent = 0.0
+    spent = Fraction(0)
     for attempt in range(1, ATTEMPTS + 1):
         event, cascade = _state(store, case)  # kappa_e, C(F), D(F), Ret(e); B is up
-        chosen = _plan(store, event, cascade, operators, pricing, tradeoff, ties, solver)
+        left = None if budget is None else float(max(fraction(budget) - spent, Fraction(0)))
+        chosen = _plan(store, event, cascade, operators, pricing, tradeoff, left, ties, solver)
         store.begin_repair(case, chosen.digest, again=attempt > 1)
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
         execution = execute(store, event, cascade, chosen, operators, progress=progress)
         if _published(store, chosen, execution):
             closed = store.close_case(case)
             return make_report(
-                closed, chosen, len(cascade.members), execution, spent_before=spent, attempts=attempt
+                closed,
+                chosen,
+                len(cascade.members),
+                execution,
+                spent_before=float(spent),
+                attempts=attempt,
+                budget=budget,
             )
         store.discard_staged(case)
-        spent += execution.cost
+        spent += fraction(execution.cost)
     raise StaleRead(f"case {case} changed in each of {ATTEMPTS} attempts", witness=case)
 
 
@@ -225,9 +247,12 @@ def _plan(
     operators: OperatorTable,
     pricing: Pricing | None,
     tradeoff: float | None,
+    budget: float | None,
     ties: Ties,
     solver: str,
 ) -> RepairPlan:
     candidates = build_candidates(store, cascade, event, operators, pricing or Pricing())
     scale = store.case(cascade.case).scale
-    return make_plan(cascade, candidates, tradeoff=tradeoff, ties=ties, solver=solver, scale=scale)
+    return make_plan(
+        cascade, candidates, tradeoff=tradeoff, budget=budget, ties=ties, solver=solver, scale=scale
+    )

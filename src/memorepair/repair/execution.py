@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from memorepair.errors import InvalidInput, StaleRead, Withdrawn
 from memorepair.graphs.digraph import Digraph, Index
 from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
+from memorepair.integers import fraction
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe
 from memorepair.memory.exchange import Member, SupportArc
 from memorepair.memory.store import Store
@@ -81,7 +83,15 @@ class Skipped:
     because: Key
 
 
-Outcome: TypeAlias = Staged | Unchanged | Released | Failed | Skipped
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unaffordable:
+    """Not begun: it was foreseen to cost more than other steps, dearer than foreseen, left of the budget."""
+
+    foreseen: float
+    left: float
+
+
+Outcome: TypeAlias = Staged | Unchanged | Released | Failed | Skipped | Unaffordable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +107,8 @@ class Execution:
     @property
     def cost(self) -> float:
         """What was actually spent, in the candidates' unit."""
-        return float(
-            sum(one.cost for one in self.outcomes.values() if isinstance(one, Staged | Unchanged | Failed))
-        )
+        run = (one for one in self.outcomes.values() if isinstance(one, Staged | Unchanged | Failed))
+        return float(sum((fraction(one.cost) for one in run), Fraction(0)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +136,10 @@ def execute(
     execution, chosen or not (early cutoff). Any other is executed where the plan chose it: the operator is
     given served artifacts, fresh replacements and this run's validated results only; what it makes is
     validated and staged.
+
+    Where the plan has a budget, no step is begun that is foreseen to cost more than the steps before it have
+    left. What a step really costs is known only afterwards: the last one that fits may exceed the budget by
+    what it costs more than foreseen. Once nothing is left only steps foreseen to cost nothing are begun.
 
     Notes
     -----
@@ -173,6 +186,8 @@ class _Run:
         self.standing = self._served_standing()
         self.fresh = self._fresh_texts()
         self._root_marks: dict[Run, Key] | None = None
+        # As exact decimals: 0.3 - 0.1 must leave 0.2 for what costs 0.2.
+        self.left = None if plan.budget is None else fraction(plan.budget)
 
     def _interfaces(self) -> dict[Key, Key]:
         """Root -> the interface of another key that stands in its place."""
@@ -246,10 +261,12 @@ class _Run:
         else:
             return
         self.outcomes[key] = outcome
+        if self.left is not None and isinstance(outcome, Staged | Unchanged | Failed):
+            self.left = max(Fraction(0), self.left - fraction(outcome.cost))
         version, digest = member.version, member.digest
         if isinstance(outcome, Staged):
             version, digest = outcome.version, outcome.digest
-        if not isinstance(outcome, Failed | Skipped):
+        if not isinstance(outcome, Failed | Skipped | Unaffordable):
             self.standing[key] = _Standing(key=key, version=version, digest=digest, kind=member.kind)
 
     def _parent(self, arc: SupportArc) -> _Standing | None:
@@ -296,6 +313,9 @@ class _Run:
             for arc in self.arcs[key]:
                 if arc.parent != key and self._parent(arc) is None:
                     return Failed(reason=f"{INPUT_UNAVAILABLE}: {arc.parent}", cost=0.0)
+        foreseen = float(self.candidates.cost[place])
+        if self.left is not None and fraction(foreseen) > self.left:
+            return Unaffordable(foreseen=foreseen, left=float(self.left))
         name = self.candidates.operators[place] or ""
         operator = self.operators.get(name)
         if operator is None:

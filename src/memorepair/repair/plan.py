@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 
 import numpy as np
 
+from memorepair.errors import InvalidInput
 from memorepair.graphs.order import waves
+from memorepair.integers import Number, fraction, total
 from memorepair.memory.artifact import Json, Key
 from memorepair.problems import Selection, SelectionInstance
 from memorepair.proof import Ties
@@ -16,7 +19,8 @@ from memorepair.repair.candidates import Candidates
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.jsontext import canonical
 from memorepair.repair.modes import Mode
-from memorepair.repair.pricing import DEFAULT_TRADEOFF, normalised
+from memorepair.repair.operators.attempt import number
+from memorepair.repair.pricing import DEFAULT_TRADEOFF, normalised, scale_of
 from memorepair.selection import select
 
 REPAIR_ALL = "repair-all"
@@ -24,6 +28,7 @@ REPAIR_ALL = "repair-all"
 
 CHOSEN = "chosen"
 PRICE = "price"
+BUDGET = "budget"
 
 _SHOWN = 3
 
@@ -39,7 +44,8 @@ class PlanRow:
     wave
         When it is carried out, counted from 0; None where it is not.
     reason
-        ``chosen``, ``price``, or why it is barred; stable words.
+        ``chosen``, ``price``, ``budget`` for what would be chosen if there were none, or why it is barred;
+        stable words.
     witness
         What proves the reason, written out: keys, or the operator's name.
     """
@@ -69,12 +75,17 @@ class RepairPlan:
     case
         The case's number.
     candidates, selection
-        All that could be done, and the proven choice. The selection's own figures are on the scale it was
-        made on (medians of the event's candidates unless asked otherwise), the candidates' in their unit.
+        All that could be done, and the proven choice. The candidates' figures are in their unit, and so are
+        the selection's where there is a budget; else these are on the scale it was made on (medians of the
+        event's candidates unless asked otherwise).
+    tradeoff, budget
+        What was asked: lambda on that scale; beta in the candidates' unit, None for no limit.
     waves
         Positions of the chosen candidates; prerequisites stand in earlier waves (E_req).
     left
         Keys that stay withdrawn: not chosen, barred, or without a successor.
+    beyond
+        Positions that the budget alone leaves out: without it they would be chosen.
     digest
         Of the case, its members with their versions and digests, and the choice: two equal digests are the
         same plan.
@@ -83,9 +94,22 @@ class RepairPlan:
     case: int
     candidates: Candidates
     selection: Selection
+    tradeoff: float
+    budget: float | None
     waves: tuple[tuple[int, ...], ...]
     left: tuple[Key, ...]
+    beyond: frozenset[int]
     digest: str
+
+    @property
+    def cost(self) -> float:
+        """What the chosen are foreseen to cost together, in the candidates' unit."""
+        return float(total(self.candidates.cost[self.selection.mask]))
+
+    @property
+    def cost_all(self) -> float:
+        """What all that can be executed is foreseen to cost."""
+        return float(total(self.candidates.cost[self.candidates.executable]))
 
     def rows(self) -> tuple[PlanRow, ...]:
         """One row a candidate, in the candidates' order."""
@@ -93,7 +117,7 @@ class RepairPlan:
         wave = {place: number for number, places in enumerate(self.waves) for place in places}
         rows = []
         for place, (key, bar) in enumerate(zip(candidates.keys, candidates.bars, strict=True)):
-            reason = CHOSEN if place in wave else PRICE
+            reason = CHOSEN if place in wave else BUDGET if place in self.beyond else PRICE
             rows.append(
                 PlanRow(
                     key=key,
@@ -124,6 +148,7 @@ def make_plan(
     candidates: Candidates,
     *,
     tradeoff: float | None = None,
+    budget: float | None = None,
     ties: Ties = "fewest",
     solver: str = "pseudoflow",
     normalise: bool = True,
@@ -134,11 +159,15 @@ def make_plan(
     Parameters
     ----------
     tradeoff
-        lambda: value per unit of cost; 0.3 where it is None.
+        lambda: value per unit of cost. Where it is None: 0.3, with a budget 0, for there the limit speaks.
+    budget
+        beta: what the chosen may cost together, in the candidates' unit; None for no limit. The choice is as
+        good as its bound and gap prove, as in `select`.
     ties
         The smallest or the largest of several optima.
     solver
-        Of `select`; or ``repair-all``, which requires everything executable, for comparison.
+        Of `select`; or ``repair-all``, which requires everything executable, for comparison. With a budget
+        there is one solver and no tie rule.
     normalise
         Whether value and cost count in medians of the candidates (see `normalised`), so that a tradeoff means
         the same in every event; False takes them as they are priced.
@@ -147,23 +176,28 @@ def make_plan(
 
     Raises
     ------
-    InvalidInstance
-        The tradeoff is negative or not finite.
+    InvalidInput
+        The tradeoff is negative or not finite (InvalidInstance); so is the budget, or another solver or a tie
+        rule goes with it.
     UnknownId
         There is no such solver.
+    NoSolution
+        A solver reached its limit before its first answer.
     """
-    priced = normalised(candidates, scale) if normalise else candidates
-    everything = solver == REPAIR_ALL
-    instance = SelectionInstance(
-        value=priced.value,
-        cost=priced.cost,
-        requires=candidates.prerequisites,
-        executable=candidates.executable,
-        required=candidates.executable if everything else np.zeros(len(candidates.keys), np.bool_),
-        ids=candidates.keys,
-        tradeoff=DEFAULT_TRADEOFF if tradeoff is None else tradeoff,
-    )
-    selection = select(instance, ties=ties, solver="pseudoflow" if everything else solver)
+    check_budget(budget)
+    if budget is not None:
+        price = 0.0 if tradeoff is None else tradeoff
+        selection = _within(candidates, price, budget, ties, solver, _scale(candidates, normalise, scale))
+        free = select(replace(selection.instance, budget=None)).mask & ~selection.mask
+    else:
+        price = DEFAULT_TRADEOFF if tradeoff is None else tradeoff
+        priced = normalised(candidates, scale) if normalise else candidates
+        everything = solver == REPAIR_ALL
+        instance = _instance(priced, price)
+        if everything:
+            instance = replace(instance, required=candidates.executable)
+        selection = select(instance, ties=ties, solver="pseudoflow" if everything else solver)
+        free = np.zeros(len(candidates.keys), np.bool_)
     chosen = np.flatnonzero(selection.mask)
     wave = waves(candidates.prerequisites.induced(selection.mask))
     order = np.argsort(wave, kind="stable")
@@ -172,10 +206,55 @@ def make_plan(
         case=cascade.case,
         candidates=candidates,
         selection=selection,
+        tradeoff=price,
+        budget=budget,
         waves=tuple(tuple(step.tolist()) for step in steps),
         left=tuple(candidates.keys[place] for place in np.flatnonzero(~selection.mask).tolist()),
+        beyond=frozenset(np.flatnonzero(free).tolist()),
         digest=plan_digest(cascade, candidates, chosen.tolist()),
     )
+
+
+def check_budget(budget: object) -> None:
+    """Raise InvalidInput unless `budget` is None, or a number that is finite and not negative."""
+    if budget is not None and number(budget) is None:
+        raise InvalidInput("a budget is a number, finite and not negative", witness=budget)
+
+
+def _instance(candidates: Candidates, tradeoff: Number, budget: float | None = None) -> SelectionInstance:
+    return SelectionInstance(
+        value=candidates.value,
+        cost=candidates.cost,
+        requires=candidates.prerequisites,
+        executable=candidates.executable,
+        required=np.zeros(len(candidates.keys), np.bool_),
+        ids=candidates.keys,
+        tradeoff=tradeoff,
+        budget=budget,
+    )
+
+
+def _scale(candidates: Candidates, normalise: bool, scale: tuple[float, float] | None) -> tuple[float, float]:
+    return (scale or scale_of(candidates)) if normalise else (1.0, 1.0)
+
+
+def _within(
+    candidates: Candidates,
+    tradeoff: float,
+    budget: float,
+    ties: Ties,
+    solver: str,
+    scale: tuple[float, float],
+) -> Selection:
+    """The choice within a budget.
+
+    With w and c in medians u_w and u_c, w/u_w - l c/u_c = (w - l (u_w/u_c) c) / u_w: the price takes the
+    scale. Costs stay as they were quoted, for what is divided is rounded and might keep another budget.
+    """
+    _instance(candidates, tradeoff)  # refuses a bad tradeoff as it was given, not as it is scaled
+    unit_value, unit_cost = map(fraction, scale)
+    price = fraction(tradeoff) * unit_value / unit_cost if tradeoff else Fraction(0)
+    return select(_instance(candidates, price, budget), ties=ties, solver=solver)
 
 
 def plan_digest(cascade: Cascade, candidates: Candidates, chosen: Iterable[int]) -> str:

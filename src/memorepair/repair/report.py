@@ -6,11 +6,22 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
+from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, Json, Key
 from memorepair.memory.exchange import Receipt
-from memorepair.repair.execution import Execution, Failed, Outcome, Released, Skipped, Staged, Unchanged
-from memorepair.repair.plan import PlanRow, RepairPlan
+from memorepair.repair.execution import (
+    Execution,
+    Failed,
+    Outcome,
+    Released,
+    Skipped,
+    Staged,
+    Unaffordable,
+    Unchanged,
+)
+from memorepair.repair.plan import BUDGET, PlanRow, RepairPlan
 
 
 class Fate(StrEnum):
@@ -57,6 +68,9 @@ class RepairReport:
         How many times each check said each word.
     cost, cost_all
         Spent, and the price of all executable candidates, in `plan.candidates.unit`.
+    budget
+        What this repair was allowed to spend, all its attempts together; None for no limit. `plan.budget` is
+        what void attempts had left of it, and `plan.cost` what was foreseen for the last one.
     attempts
         How many times it was planned; more than 1 where another event came between.
     receipt
@@ -71,6 +85,7 @@ class RepairReport:
     cost: float
     cost_all: float
     attempts: int
+    budget: float | None = None
     receipt: Receipt | None = None
 
     def keys(self, *fates: Fate) -> tuple[Key, ...]:
@@ -107,6 +122,13 @@ class RepairReport:
         """Spent in parts of repairing all that is executable; None where that costs nothing."""
         return self.cost / self.cost_all if self.cost_all > 0 else None
 
+    @property
+    def over_budget(self) -> float:
+        """What was spent beyond the budget, by steps that cost more than foreseen; 0 without one."""
+        if self.budget is None:
+            return 0.0
+        return float(max(fraction(self.cost) - fraction(self.budget), Fraction(0)))
+
     def to_json(self) -> dict[str, Json]:
         """The report as JSON; keys in their written form."""
         selection = self.plan.selection
@@ -127,6 +149,9 @@ class RepairReport:
                 "objective": float(selection.objective),
                 "bound": float(selection.bound),
                 "gap": float(selection.gap),
+                "tradeoff": self.plan.tradeoff,
+                "budget": self.plan.budget,
+                "cost": self.plan.cost,
             },
             **{fate.value: fates[fate] for fate in Fate},
             "members": [
@@ -143,6 +168,8 @@ class RepairReport:
                 for (check, word), times in sorted(self.verdicts.items())
             ],
             "unit": self.plan.candidates.unit,
+            "budget": self.budget,
+            "over_budget": self.over_budget,
             "cost": self.cost,
             "cost_all": self.cost_all,
             "cost_ratio": self.cost_ratio,
@@ -153,7 +180,14 @@ class RepairReport:
 
 
 def make_report(
-    case: Case, plan: RepairPlan, cascade: int, execution: Execution, *, spent_before: float, attempts: int
+    case: Case,
+    plan: RepairPlan,
+    cascade: int,
+    execution: Execution,
+    *,
+    spent_before: float,
+    attempts: int,
+    budget: float | None,
 ) -> RepairReport:
     """The report of an execution that has been published.
 
@@ -163,8 +197,9 @@ def make_report(
         Members of C(F).
     spent_before
         On attempts that another event made void.
+    budget
+        For all attempts together.
     """
-    candidates = plan.candidates
     return RepairReport(
         case=case,
         plan=plan,
@@ -172,8 +207,9 @@ def make_report(
         members=tuple(_member(row, execution.outcomes.get(row.key)) for row in plan.rows()),
         verdicts=_words(execution.outcomes.values()),
         cost=spent_before + execution.cost,
-        cost_all=float(candidates.cost[candidates.executable].sum()),
+        cost_all=plan.cost_all,
         attempts=attempts,
+        budget=budget,
     )
 
 
@@ -193,6 +229,9 @@ def _member(row: PlanRow, outcome: Outcome | None) -> MemberReport:
             return MemberReport(key=row.key, fate=Fate.FAILED, why=outcome.reason, cost=outcome.cost)
         case Skipped():
             why = f"requires {outcome.because}, which has no successor"
+            return MemberReport(key=row.key, fate=Fate.SKIPPED, why=why, cost=0.0)
+        case Unaffordable():
+            why = f"{BUDGET}: foreseen to cost {outcome.foreseen:g}, {outcome.left:g} was left"
             return MemberReport(key=row.key, fate=Fate.SKIPPED, why=why, cost=0.0)
         case None:
             return MemberReport(key=row.key, fate=Fate.LEFT, why=row.why, cost=0.0)
