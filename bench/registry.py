@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
 import gc
+import json
 import os
 import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -165,6 +167,15 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def save(name: str, figures: Mapping[str, object]) -> Path:
+    """Write figures to a file of bench/results that is called after the bench and today."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    file = Path(__file__).parent / "results" / f"{name}-{today}.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"date": today, **figures}, indent=1) + "\n", encoding="utf-8")
+    return file
 
 
 def note(line: str) -> None:

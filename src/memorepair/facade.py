@@ -319,11 +319,15 @@ class Memory:
         allow_tombstoned: bool = False,
         actor: str | None = None,
         reason: str | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> WriteReport:
         """Store many artifacts at once, in any order; cycles among them are stored and reported.
 
-        One transaction: on any error nothing is stored.
+        One transaction: on any error nothing is stored. `progress` is told the step (``rows``, ``index``),
+        how many artifacts are done, and of how many.
         """
+        if progress is not None:
+            _check_callable(progress, "progress")
         return self._store.write(
             drafts,
             act="import",
@@ -331,6 +335,7 @@ class Memory:
             allow_tombstoned=allow_tombstoned,
             actor=actor,
             reason=reason,
+            progress=progress,
         )
 
     def register(self, operator: Operator) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Case, Erasure, Key, Read, State
+
+Progress: TypeAlias = "Callable[[str, int, int], None]"
+"""Told the step, how many are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

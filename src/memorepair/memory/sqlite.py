@@ -39,6 +39,7 @@ from memorepair.memory.exchange import (
     Fault,
     Member,
     OperatorCost,
+    Progress,
     PruneReport,
     Receipt,
     Recovery,
@@ -200,6 +201,7 @@ class SqliteStore:
         actor: str | None = None,
         reason: str | None = None,
         quarantine: bool = False,
+        progress: Progress | None = None,
     ) -> WriteReport:
         prepared = prepare(drafts)
         (require_names if allow_tombstoned else check_names)(actor, reason)
@@ -212,6 +214,7 @@ class SqliteStore:
                 actor=actor,
                 reason=reason,
                 quarantine=quarantine,
+                progress=progress,
             )
 
     def open_case(

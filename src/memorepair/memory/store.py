@@ -26,6 +26,7 @@ from memorepair.memory.exchange import (
     Fault,
     Member,
     OperatorCost,
+    Progress,
     PruneReport,
     Receipt,
     Recovery,
@@ -76,6 +77,7 @@ class Store(Protocol):
         actor: str | None = None,
         reason: str | None = None,
         quarantine: bool = False,
+        progress: Progress | None = None,
     ) -> WriteReport:
         """Store drafts, which may read each other in any order; an existing key gets its next version.
 
@@ -90,6 +92,8 @@ class Store(Protocol):
         quarantine
             Where something read, or the key itself, has left service or changed since, keep all drafts behind
             the barrier instead of raising; still raised where what was read has been erased.
+        progress
+            Told what is done of the rows, then of the index.
 
         Raises
         ------

@@ -12,7 +12,7 @@ from memorepair.memory.artifact import CaseStatus, Embedding, Key, Read, State
 from memorepair.memory.codec import Prepared, scope_name, token
 from memorepair.memory.connection import Connection
 from memorepair.memory.cycles import closed_cycles
-from memorepair.memory.exchange import WriteReport
+from memorepair.memory.exchange import Progress, WriteReport
 from memorepair.memory.journal import Journal
 from memorepair.memory.keys import Place, find, known
 from memorepair.memory.secret import Secret
@@ -62,6 +62,7 @@ class Writer:
         quarantine: bool = False,
         case: int | None = None,
         replacing: AbstractSet[Key] = frozenset(),
+        progress: Progress | None = None,
     ) -> WriteReport:
         """Store the drafts as one journal entry.
 
@@ -89,7 +90,7 @@ class Writer:
             targets = plan.targets.values()
             self._journal.add(seq, _formers(plan.targets, replacing))
             self._journal.add(seq, ((t.vid, None, State.ACTIVE) for t in targets))
-            self._insert(plan)
+            self._insert(plan, progress or _nobody)
         return WriteReport(
             keys=tuple(plan.targets), artifacts=len(plan.targets), arcs=len(plan.arcs), cycles=cycles
         )
@@ -258,7 +259,7 @@ class Writer:
     def _next(self, table: str, column: str) -> int:
         return 1 + self._db.number(f"SELECT coalesce(max({column}), 0) FROM {table}")  # noqa: S608  literals
 
-    def _insert(self, plan: _Plan) -> None:
+    def _insert(self, plan: _Plan, progress: Progress) -> None:
         many = self._db.many
         targets = list(plan.targets.values())
         if not targets:
@@ -272,7 +273,8 @@ class Writer:
         self._insert_versions(targets, now)
         add_arcs(self._db, plan.arcs)
         many("INSERT INTO semantic(dst_vid, src) VALUES(?,?)", sorted(plan.semantic))
-        index.add_from(self._db, targets[0].vid, count=len(targets))
+        progress("rows", len(targets), len(targets))
+        index.add_from(self._db, targets[0].vid, len(targets), progress)
 
     def _insert_artifacts(self, targets: Iterable[_Target], now: int) -> None:
         fresh = [(target, target.prepared.draft.key) for target in targets if not target.old]
@@ -326,6 +328,10 @@ class Writer:
         return self._db.number(
             "SELECT space FROM space WHERE model=? AND revision=? AND dimension=? AND normalised=?", space
         )
+
+
+def _nobody(_step: str, _done: int, _of: int) -> None:
+    """Who is told of the progress where nobody asks."""
 
 
 def _formers(

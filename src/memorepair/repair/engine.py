@@ -8,14 +8,14 @@ from fractions import Fraction
 from memorepair.errors import InvalidInput, RepairsFailed, StaleRead, Withdrawn
 from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Key
-from memorepair.memory.exchange import UndoReport
+from memorepair.memory.exchange import Progress, UndoReport
 from memorepair.memory.store import Store
 from memorepair.proof import Ties
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.build import build_candidates
 from memorepair.repair.cascade import Cascade, read_ancestry, read_cascade
 from memorepair.repair.events import RepairEvent
-from memorepair.repair.execution import Execution, Progress, execute
+from memorepair.repair.execution import Execution, execute
 from memorepair.repair.operators.attempt import number
 from memorepair.repair.plan import BUDGET, CHOSEN, PRICE, RepairPlan, check_budget, make_plan, worded
 from memorepair.repair.pricing import Pricing, scale_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.integers import fraction
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe
-from memorepair.memory.exchange import Member, SupportArc
+from memorepair.memory.exchange import Member, Progress, SupportArc
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade
@@ -31,9 +31,6 @@ from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, Made, Operator
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.validation import admit, first_refusal, validate
-
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""What is being done, how many steps of it are done, of how many."""
 
 INPUT_UNAVAILABLE = "input unavailable"
 FORBIDDEN = "what it says was removed and must not be learned again"
