@@ -13,15 +13,10 @@ from memorepair.errors import InvalidInput, StepFailed
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Json, Key
 from memorepair.repair.jsontext import canonical, parse
-from memorepair.repair.operators.chain import (
-    ChainRewrite,
-    adapt,
-    map_texts,
-    read_contracts,
-    read_procedure,
-    written,
-)
+from memorepair.repair.operators.chain import ChainRewrite, adapt
+from memorepair.repair.operators.contracts import read_contracts
 from memorepair.repair.operators.operator import Call, Input
+from memorepair.repair.operators.procedures import map_texts, read_procedure, written
 from memorepair.repair.sandbox import dry_run
 
 CHAIN: dict[str, Json] = {
@@ -191,7 +186,10 @@ def test_texts_are_mapped_at_any_depth() -> None:
 
 def test_the_documented_example_is_what_is_described() -> None:
     page = (Path(__file__).parents[2] / "docs" / "procedures.md").read_text(encoding="utf-8")
-    chain, interface = (part.split("```")[0] for part in page.split("```json")[1:])
+    chain, interface, split = (part.split("```")[0] for part in page.split("```json")[1:])
     made = ChainRewrite().make(call(TAX, interface, own=chain, interfaces={"users@1": interface}))
     assert read_procedure(parse(made.content)).steps[0].arguments == {"id": "{user_id}", "format": "short"}
     assert "{user.state}" in made.content
+    trip = canonical({"steps": [{"name": "trip", "tool": "search", "outputs": ["price"]}]})
+    made = ChainRewrite().make(call(split, own=trip, interfaces={"search@1": split}))
+    assert [step.name for step in read_procedure(parse(made.content)).steps] == ["trip", "trip-find_fare"]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from memorepair.errors import InvalidInput
 from memorepair.memory.artifact import Json
 from memorepair.repair.jsontext import canonical
-from memorepair.repair.operators.chain import read_contracts, read_procedure
+from memorepair.repair.operators.contracts import read_contracts
+from memorepair.repair.operators.procedures import read_procedure
 from memorepair.repair.sandbox import DryRun, SandboxLimits, dry_run
 
 CONTRACTS = read_contracts(

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from memorepair.errors import InvalidInput
 from memorepair.memory.artifact import Json
+from memorepair.repair.checks.schema import violation
 from memorepair.repair.jsontext import canonical
-from memorepair.repair.operators.chain import PLACEHOLDER, Contract, Procedure, map_texts
+from memorepair.repair.operators.contracts import Contract
+from memorepair.repair.operators.procedures import PLACEHOLDER, Procedure, map_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +47,36 @@ class _Violation(Exception):
     pass
 
 
+def _check(template: Json, schema: Mapping[str, Json]) -> None:
+    """Refuse an argument that no result of earlier steps can make satisfy its schema.
+
+    One without references is known. Of one with text or structure around them only the type is; of one that
+    is a reference and nothing else, nothing.
+    """
+    if isinstance(template, str) and PLACEHOLDER.fullmatch(template):
+        return
+    references = 0
+
+    def count(text: str) -> str:
+        nonlocal references
+        references += len(PLACEHOLDER.findall(text))
+        return text
+
+    map_texts(template, count)
+    known = schema if not references else {"type": schema["type"]} if "type" in schema else {}
+    broken = violation(known, template)
+    if broken is not None:
+        raise _Violation(f"it breaks its schema: {broken}")
+
+
 def dry_run(
     procedure: Procedure, contracts: Mapping[str, Contract], limits: SandboxLimits | None = None
 ) -> DryRun:
     """Run every step with stub tools, in order, until the first violation.
 
     A step passes when its tool exists, takes every argument given and is given every argument required, each
-    reference in its templates names an input or an output of an earlier step, and the tool gives every output
-    named.
+    reference in its templates names an input or an output of an earlier step, what is known of an argument
+    satisfies its schema, and the tool gives every output named.
 
     Notes
     -----
@@ -105,6 +129,9 @@ def dry_run(
             for number, (name, template) in enumerate(step.arguments.items(), start=1):
                 place = f"{here}, argument {number}"
                 filled[name] = fill(template)
+                schema = contract.arguments[name].schema
+                if schema is not None:
+                    _check(template, schema)
             place = here
             account(canonical(filled))
             for number, output in enumerate(step.outputs, start=1):

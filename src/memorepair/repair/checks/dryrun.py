@@ -6,7 +6,8 @@ from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch
 from memorepair.repair.checks.check import Check, Context, Word
 from memorepair.repair.jsontext import parse
-from memorepair.repair.operators.chain import interfaces_of, read_contracts, read_procedure
+from memorepair.repair.operators.contracts import interfaces_of, read_contracts
+from memorepair.repair.operators.procedures import read_procedure
 from memorepair.repair.sandbox import dry_run
 
 

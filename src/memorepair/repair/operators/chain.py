@@ -1,186 +1,198 @@
-"""Chain procedures as data: their reader, and the rewrite that carries one to a new interface."""
+"""Rewrite of a chain procedure: what carries one to a new interface."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from graphlib import CycleError, TopologicalSorter
 
 from memorepair.errors import InvalidInput, StepFailed
 from memorepair.memory.artifact import Json
-from memorepair.repair.jsontext import canonical, parse
+from memorepair.repair.jsontext import parse
 from memorepair.repair.modes import Mode
+from memorepair.repair.operators.contracts import Contract, Entry, interfaces_of, read_contracts
 from memorepair.repair.operators.operator import Call, Made
-
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-"""A reference inside an argument template: ``{input}`` or ``{step.output}``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One tool call: arguments are templates, `outputs` the fields of its result that later steps may use."""
-
-    name: str
-    tool: str
-    arguments: Mapping[str, Json]
-    outputs: tuple[str, ...]
+from memorepair.repair.operators.procedures import (
+    PLACEHOLDER,
+    Procedure,
+    Step,
+    map_texts,
+    read_procedure,
+    written,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Procedure:
-    """A chain: what it is given, its steps in order, the template of its result. Data, never code."""
+def adapt(procedure: Procedure, contracts: Mapping[str, Contract], *, old_words: bool) -> Procedure:
+    """Carry a procedure to the contracts.
 
-    inputs: tuple[str, ...]
-    steps: tuple[Step, ...]
-    result: Json
+    Tools, arguments and outputs get their new names, a step of a tool that was split becomes one step a part,
+    what was dropped goes, missing defaults are filled in, references follow.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A tool, an argument or an output in a contract, and the name it had before, where it was renamed."""
-
-    renamed_from: str | None
-    required: bool
-    default: Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contract:
-    """What a tool takes and gives; `outputs` None where the interface does not say."""
-
-    renamed_from: str | None
-    arguments: Mapping[str, Entry]
-    outputs: Mapping[str, Entry] | None
-
-
-def _object(value: Json, what: str) -> dict[str, Json]:
-    if isinstance(value, dict):
-        return value
-    raise InvalidInput(f"{what} is a JSON object", witness=what)
-
-
-def _name(value: Json, what: str) -> str:
-    if isinstance(value, str) and value and not set(value) & set("{}."):
-        return value
-    raise InvalidInput(f"{what} is a non-empty text without braces or dots", witness=what)
-
-
-def _names(value: Json, what: str) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise InvalidInput(f"{what} is a list of names", witness=what)
-    names = tuple(_name(one, what) for one in value)
-    if len(set(names)) < len(names):
-        raise InvalidInput(f"{what} names something twice", witness=what)
-    return names
-
-
-def _only(value: Mapping[str, Json], known: Iterable[str], what: str) -> None:
-    odd = sorted(set(value) - set(known))
-    if odd:
-        raise InvalidInput(f"{what} has an unknown field", witness=odd[0])
-
-
-def read_procedure(value: Json) -> Procedure:
-    """Read a procedure from JSON (docs/procedures.md).
-
-    What is wrong is said by position: a procedure may be what was withdrawn.
+    Parameters
+    ----------
+    old_words
+        The procedure is known to be written for the interface before; then a name that old and new interface
+        both use is translated too (two tools may have swapped names). Otherwise only names the contracts do
+        not have are translated, and adapting twice is adapting once.
 
     Raises
     ------
     InvalidInput
-        A field is missing, unknown or of another type, or a name is given twice.
+        Two names of the contracts were renamed from the same one, a tool was renamed and split as well, or
+        the parts of one supply each other in a circle.
+    StepFailed
+        A step, or the result, uses an output that was dropped.
+
+    Notes
+    -----
+    Linear in the procedure and, for each step, in the contracts of its tool.
     """
-    whole = _object(value, "a procedure")
-    _only(whole, ("inputs", "steps", "result"), "a procedure")
-    listed = whole.get("steps")
-    if not isinstance(listed, list):
-        raise InvalidInput("steps is a list", witness="steps")
+    tools = _new_names({name: one.renamed_from for name, one in contracts.items()}, old_words=old_words)
+    splits = _splits(contracts, tools, old_words=old_words)
+    references = _References()
+    taken = {*procedure.inputs, *(step.name for step in procedure.steps)}
     steps: list[Step] = []
-    for place, one in enumerate(listed, start=1):
-        here = _object(one, f"step {place}")
-        _only(here, ("name", "tool", "arguments", "outputs"), f"step {place}")
-        steps.append(
-            Step(
-                name=_name(here.get("name"), f"the name of step {place}"),
-                tool=_name(here.get("tool"), f"the tool of step {place}"),
-                arguments=_object(here.get("arguments", {}), f"arguments of step {place}"),
-                outputs=_names(here.get("outputs", []), f"outputs of step {place}"),
-            )
-        )
-    inputs = _names(whole.get("inputs", []), "inputs")
-    taken = [*inputs, *(step.name for step in steps)]
-    if len(set(taken)) < len(taken):
-        first = {name: place for place, name in reversed(list(enumerate(taken)))}
-        place = next(place for place, name in enumerate(taken) if first[name] < place)
-        whose = f"input {place + 1}" if place < len(inputs) else f"step {place - len(inputs) + 1}"
-        raise InvalidInput(f"{whose} has a name that was given before", witness=whose)
-    return Procedure(inputs=inputs, steps=tuple(steps), result=whole.get("result"))
+    for number, step in enumerate(procedure.steps, start=1):
+        given = {name: references.follow(one, f"step {number}") for name, one in step.arguments.items()}
+        parts = [
+            _part(tool, contracts, old_words=old_words)
+            for tool in splits.get(step.tool) or [tools.get(step.tool, step.tool)]
+        ]
+        dropped = {name for part in parts for name in part.dropped_arguments}
+        given = {name: value for name, value in given.items() if name not in dropped}
+        gone = {name for part in parts for name in part.dropped_outputs}
+        references.gone |= {(step.name, name): number for name in step.outputs if name in gone}
+        outputs = [name for name in step.outputs if name not in gone]
+        made = _divided(step.name, parts, given, outputs, taken)
+        for one, renamed in made:
+            steps.append(one)
+            references.moved |= {(step.name, old): (one.name, new) for old, new in renamed.items()}
+    result = references.follow(procedure.result, "the result")
+    return Procedure(inputs=procedure.inputs, steps=tuple(steps), result=result)
 
 
-def written(procedure: Procedure) -> str:
-    """The canonical JSON text of a procedure."""
-    return canonical(
-        {
-            "inputs": list(procedure.inputs),
-            "steps": [
-                {
-                    "name": step.name,
-                    "tool": step.tool,
-                    "arguments": dict(step.arguments),
-                    "outputs": list(step.outputs),
-                }
-                for step in procedure.steps
-            ],
-            "result": procedure.result,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A tool that a step is to call; what had other names before, and what is dropped."""
+
+    tool: str
+    contract: Contract | None
+    arguments: Mapping[str, str]
+    outputs: Mapping[str, str]
+    dropped_arguments: frozenset[str]
+    dropped_outputs: frozenset[str]
+
+    def takes(self, name: str) -> bool:
+        """Whether it takes an argument that had this name."""
+        return self.contract is None or self.arguments.get(name, name) in self.contract.arguments
+
+    def gives(self, name: str) -> bool | None:
+        """Whether it gives an output that had this name; None where its contract does not say."""
+        known = None if self.contract is None else self.contract.outputs
+        return None if known is None else self.outputs.get(name, name) in known
+
+    def supplied(self, given: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Arguments that another part supplies, where the step does not give them."""
+        entries: Mapping[str, Entry] = {} if self.contract is None else self.contract.arguments
+        have = {self.arguments.get(name, name) for name in given}
+        return {
+            name: entry.supplied_by
+            for name, entry in entries.items()
+            if entry.supplied_by is not None and name not in have
         }
+
+
+def _part(tool: str, contracts: Mapping[str, Contract], *, old_words: bool) -> _Part:
+    contract = contracts.get(tool)
+    arguments = {} if contract is None else contract.arguments
+    outputs = {} if contract is None or contract.outputs is None else contract.outputs
+    dropped = ((), ()) if contract is None else (contract.dropped_arguments, contract.dropped_outputs)
+    return _Part(
+        tool=tool,
+        contract=contract,
+        arguments=_new_names(
+            {name: one.renamed_from for name, one in arguments.items()}, old_words=old_words
+        ),
+        outputs=_new_names({name: one.renamed_from for name, one in outputs.items()}, old_words=old_words),
+        dropped_arguments=frozenset(name for name in dropped[0] if old_words or name not in arguments),
+        dropped_outputs=frozenset(name for name in dropped[1] if old_words or name not in outputs),
     )
 
 
-def read_contracts(texts: Iterable[str]) -> dict[str, Contract]:
-    """The tools of those texts that are interfaces: JSON objects with a `tools` object.
+def _divided(
+    name: str, parts: Sequence[_Part], given: Mapping[str, Json], outputs: Sequence[str], taken: set[str]
+) -> list[tuple[Step, dict[str, str]]]:
+    """The steps that call the parts in place of one, each with its outputs: name before -> name now."""
+    takers = {one: [part.tool for part in parts if part.takes(one)] or [parts[0].tool] for one in given}
+    owner = {one: _owner(one, parts) for one in outputs}
+    # A part is called for what it alone can do; where nothing tells the parts apart, all are.
+    wanted = {*owner.values(), *(tools[0] for tools in takers.values() if len(tools) == 1)}
+    called = _in_order(parts, wanted or {part.tool for part in parts}, list(given))
+    step_of: dict[str, str] = {}
+    for part in called:
+        step_of[part.tool] = _free(f"{name}-{part.tool}", taken) if step_of else name
+        taken.add(step_of[part.tool])
+    supplied = {
+        part.tool: part.supplied([one for one in given if part.tool in takers[one]]) for part in called
+    }
+    asked = [source for sources in supplied.values() for source in sources.values()]
+    made = []
+    for part in called:
+        arguments = {
+            part.arguments.get(one, one): value for one, value in given.items() if part.tool in takers[one]
+        }
+        for argument, (tool, output) in supplied[part.tool].items():
+            arguments[argument] = f"{{{step_of[tool]}.{output}}}"
+        for argument, entry in ({} if part.contract is None else part.contract.arguments).items():
+            if entry.default is not None:
+                arguments.setdefault(argument, entry.default)
+        renamed = {one: part.outputs.get(one, one) for one in outputs if owner[one] == part.tool}
+        gives = dict.fromkeys([*renamed.values(), *(output for tool, output in asked if tool == part.tool)])
+        step = Step(name=step_of[part.tool], tool=part.tool, arguments=arguments, outputs=tuple(gives))
+        made.append((step, renamed))
+    return made
 
-    Raises
-    ------
-    InvalidInput
-        An interface is malformed, two tools claim one former name, or two interfaces hold one tool.
-    """
-    contracts: dict[str, Contract] = {}
-    for text in texts:
-        try:
-            whole = parse(text)
-        except InvalidInput:
-            continue  # prose beside the interfaces
-        if not isinstance(whole, dict) or "tools" not in whole:
-            continue
-        for name, value in _object(whole["tools"], "tools").items():
-            here = _object(value, f"tool {name}")
-            outputs = here.get("outputs")
-            contract = Contract(
-                renamed_from=_former(here, name),
-                arguments=_entries(here.get("arguments", {}), f"arguments of {name}"),
-                outputs=None if outputs is None else _entries(outputs, f"outputs of {name}"),
-            )
-            if contracts.setdefault(_name(name, "a tool"), contract) != contract:
-                raise InvalidInput(f"two interfaces disagree on the tool {name}", witness=name)
-    return contracts
+
+def _owner(output: str, parts: Sequence[_Part]) -> str:
+    """The first part that gives an output, or might; the first of all where none does."""
+    sure = [part.tool for part in parts if part.gives(output)]
+    return (sure or [part.tool for part in parts if part.gives(output) is None] or [parts[0].tool])[0]
 
 
-def _former(value: Mapping[str, Json], name: str) -> str | None:
-    former = value.get("renamed_from")
-    return None if former is None else _name(former, f"renamed_from of {name}")
+def _in_order(parts: Sequence[_Part], wanted: set[str], given: Sequence[str]) -> list[_Part]:
+    """The parts wanted with those that supply them, suppliers first."""
+    if len(parts) == 1:  # only what was split has parts that supply each other
+        return list(parts)
+    by_tool = {part.tool: part for part in parts}
+    order: TopologicalSorter[str] = TopologicalSorter()
+    unvisited = [part.tool for part in reversed(parts) if part.tool in wanted]
+    seen = set(unvisited)
+    while unvisited:
+        tool = unvisited.pop()
+        part = by_tool[tool]
+        suppliers = [
+            source for source, _ in part.supplied([one for one in given if part.takes(one)]).values()
+        ]
+        for source in suppliers:
+            if source not in by_tool:
+                raise InvalidInput(f"{tool} is supplied by {source}, which is no part of it", witness=source)
+        order.add(tool, *suppliers)
+        unvisited += [source for source in suppliers if source not in seen]
+        seen.update(suppliers)
+    try:
+        return [by_tool[tool] for tool in order.static_order()]
+    except CycleError as error:
+        raise InvalidInput("parts of a tool supply each other in a circle", witness=error.args[1]) from error
 
 
-def _entries(value: Json, what: str) -> dict[str, Entry]:
-    entries: dict[str, Entry] = {}
-    for name, one in _object(value, what).items():
-        here = _object(one, f"{name} in {what}")
-        entries[_name(name, what)] = Entry(
-            renamed_from=_former(here, name),
-            required=here.get("required") is True,
-            default=here.get("default"),
-        )
-    return entries
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    free = name
+    while free in taken:
+        free = f"{name}-{number}"
+        number += 1
+    return free
 
 
 def _new_names(former: Mapping[str, str | None], *, old_words: bool) -> dict[str, str]:
@@ -195,75 +207,43 @@ def _new_names(former: Mapping[str, str | None], *, old_words: bool) -> dict[str
     return new
 
 
-def adapt(procedure: Procedure, contracts: Mapping[str, Contract], *, old_words: bool) -> Procedure:
-    """Carry a procedure to the contracts: tools, arguments and outputs renamed, missing defaults filled in.
+def _splits(
+    contracts: Mapping[str, Contract], renamed: Mapping[str, str], *, old_words: bool
+) -> dict[str, list[str]]:
+    """Old tool -> its parts, where it was split."""
+    parts: dict[str, list[str]] = {}
+    for name, contract in contracts.items():
+        old = contract.split_from
+        if old is not None and (old_words or old not in contracts):
+            parts.setdefault(old, []).append(name)
+    both = next((old for old in parts if old in renamed), None)
+    if both is not None:
+        raise InvalidInput(f"{both} was renamed to {renamed[both]} and split as well", witness=both)
+    return parts
 
-    Parameters
-    ----------
-    old_words
-        The procedure is known to be written for the interface before; then a name that old and new interface
-        both use is translated too (two tools may have swapped names). Otherwise only names the contracts do
-        not have are translated, and adapting twice is adapting once.
 
-    Raises
-    ------
-    InvalidInput
-        Two names of the contracts were renamed from the same one.
+@dataclass(slots=True)
+class _References:
+    """What became of the outputs so far.
+
+    `moved`: (step, output) -> where it is now; `gone`: a dropped one -> the number of its step.
     """
-    tools = _new_names({name: one.renamed_from for name, one in contracts.items()}, old_words=old_words)
-    steps: list[Step] = []
-    outputs_of: dict[str, dict[str, str]] = {}
-    for step in procedure.steps:
-        tool = tools.get(step.tool, step.tool)
-        contract = contracts.get(tool)
-        arguments = {name: _redirect(value, outputs_of) for name, value in step.arguments.items()}
-        outputs = step.outputs
-        if contract is not None:
-            renamed = _new_names(
-                {name: one.renamed_from for name, one in contract.arguments.items()}, old_words=old_words
-            )
-            arguments = {renamed.get(name, name): value for name, value in arguments.items()}
-            for name, entry in contract.arguments.items():
-                if entry.default is not None:
-                    arguments.setdefault(name, entry.default)
-            now = _new_names(
-                {name: one.renamed_from for name, one in (contract.outputs or {}).items()},
-                old_words=old_words,
-            )
-            outputs = tuple(now.get(name, name) for name in outputs)
-            outputs_of[step.name] = now
-        steps.append(Step(name=step.name, tool=tool, arguments=arguments, outputs=outputs))
-    result = _redirect(procedure.result, outputs_of)
-    return Procedure(inputs=procedure.inputs, steps=tuple(steps), result=result)
 
+    moved: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    gone: dict[tuple[str, str], int] = field(default_factory=dict)
 
-def _redirect(template: Json, outputs_of: Mapping[str, Mapping[str, str]]) -> Json:
-    """The template with ``{step.output}`` references following renamed outputs."""
+    def follow(self, template: Json, place: str) -> Json:
+        """The template with its references to outputs led to where they are now."""
 
-    def follow(match: re.Match[str]) -> str:
-        step, dot, output = match[1].partition(".")
-        return f"{{{step}{dot}{outputs_of.get(step, {}).get(output, output)}}}"
+        def one(match: re.Match[str]) -> str:
+            step, _, output = match[1].partition(".")
+            if (step, output) in self.gone:
+                number = self.gone[step, output]
+                raise StepFailed(f"{place} uses an output of step {number} that was dropped", witness=number)
+            moved = self.moved.get((step, output))
+            return match[0] if moved is None else f"{{{moved[0]}.{moved[1]}}}"
 
-    return map_texts(template, lambda text: PLACEHOLDER.sub(follow, text))
-
-
-def map_texts(value: Json, change: Callable[[str], str]) -> Json:
-    """A copy of the JSON value with `change` applied to every text in it, keys apart; iterative."""
-    whole: list[Json] = [value]
-    unvisited: list[tuple[Callable[[Json], None], Json]] = [(partial(whole.__setitem__, 0), value)]
-    while unvisited:
-        put, here = unvisited.pop()
-        if isinstance(here, str):
-            put(change(here))
-        elif isinstance(here, list):
-            items = list(here)
-            put(items)
-            unvisited += [(partial(items.__setitem__, at), one) for at, one in enumerate(items)]
-        elif isinstance(here, dict):
-            fields = dict(here)
-            put(fields)
-            unvisited += [(partial(fields.__setitem__, name), one) for name, one in fields.items()]
-    return whole[0]
+        return map_texts(template, lambda text: PLACEHOLDER.sub(one, text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,8 +286,3 @@ class ChainRewrite:
         if call.own is not None and after == procedure:
             return Made(content=call.own)
         return Made(content=written(after))
-
-
-def interfaces_of(call: Call) -> list[str]:
-    """The texts among which the interfaces in force are: the call's inputs, and what the event brought."""
-    return [source.content for source in call.inputs] + list(call.interfaces.values())
