@@ -44,8 +44,9 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.memory.store import PruneReport, Receipt, Recovery, UndoReport, WriteReport
+from memorepair.memory.store import PruneReport, Receipt, Recovery, SearchBy, UndoReport, WriteReport
 from memorepair.memory.values import check_type, is_number, named
+from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
@@ -57,6 +58,9 @@ from memorepair.repair.pricing import Pricing
 
 RETENTION_DAYS = 30.0
 """How long what left service is kept unless told otherwise."""
+
+DEFAULT_EMBEDDER = HashedNgrams()
+"""What makes vectors unless told otherwise."""
 
 _NANOSECONDS_A_DAY = 86_400 * 10**9
 _LONGEST_DAYS = 36_500.0  # nanoseconds are counted in 64 bits
@@ -131,6 +135,7 @@ class Memory:
         generator: Generator | None = None,
         pricing: Pricing | None = None,
         retention_days: float = RETENTION_DAYS,
+        embedder: Embedder | None = DEFAULT_EMBEDDER,
     ) -> Self:
         """Open the memory in the file `path`, made if it is not there and `create` holds.
 
@@ -152,6 +157,9 @@ class Memory:
             Values and costs of candidates; the defaults need no thought.
         retention_days
             `prune` never removes what left service less than so many days ago.
+        embedder
+            Makes a vector of everything written from now on, for `search` by vector; hashed n-grams unless
+            given, none with None. What an embedder of another model or revision made is not compared with it.
 
         Raises
         ------
@@ -170,7 +178,7 @@ class Memory:
         registry = Operators.default(generator)
         for operator in operators:
             registry.register(operator)
-        store = SqliteStore.open(path, create=create, clock=clock, readonly=readonly)
+        store = SqliteStore.open(path, create=create, clock=clock, readonly=readonly, embedder=embedder)
         try:
             recovered = store.recover()
         except BaseException:
@@ -353,9 +361,36 @@ class Memory:
         """
         return self._store.get(as_key(key))
 
-    def search(self, query: str, *, scope: Scope = (), limit: int = 10) -> builtins.list[Hit]:
-        """Served artifacts of exactly this scope that contain `query`, best first."""
-        return self._store.search(query, scope=as_scope(scope), limit=limit)
+    def search(
+        self,
+        query: str | Embedding,
+        *,
+        scope: Scope = (),
+        also: Iterable[Scope] = (),
+        by: SearchBy = "text",
+        limit: int = 10,
+    ) -> builtins.list[Hit]:
+        """Served artifacts of exactly this scope, and of those in `also`, best first.
+
+        Parameters
+        ----------
+        query
+            Text. With `by` ``vector`` also an `Embedding` of your own, compared with those of its space.
+        also
+            Further scopes; no other is ever looked at.
+        by
+            ``text``: what contains every word, whatever its case. ``vector``: what is near the query, by
+            cosine, among what was written with the embedder this memory was opened with; every vector is
+            compared.
+
+        Raises
+        ------
+        InvalidInput
+            A query that is no text, or an embedding where words are wanted; a memory without an embedder.
+        """
+        return self._store.search(
+            query, scope=as_scope(scope), also=[as_scope(one) for one in also], by=by, limit=limit
+        )
 
     def list(
         self,

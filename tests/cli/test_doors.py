@@ -62,6 +62,14 @@ def test_search_stays_in_its_scope(shell: Shell) -> None:
     assert "0 found" in shell.shown("search", "Paris", "--scope", "user")
 
 
+def test_search_by_vector_and_over_scopes(shell: Shell) -> None:
+    told = shell.told("search", "a Parisian", "--scope", "user/42", "--by", "vector", "--limit", "1")
+    assert [hit["artifact"]["key"] for hit in told] == [HOME]
+    assert 0 < told[0]["score"] < 1
+    assert len(shell.told("search", "Paris", "--scope", "user/43", "--also", "user/42", "--also", "")) == 3
+    assert "by text or by vector" in shell.told("search", "x", "--by", "smell", code=2)["error"]["message"]
+
+
 def test_history_explain(shell: Shell) -> None:
     assert [one["content"] for one in shell.told("history", HOME)] == ["She lives in Paris."]
     told = shell.told("explain", PROFILE)
@@ -76,6 +84,7 @@ def test_history_explain(shell: Shell) -> None:
         ("status",),
         ("list",),
         ("search", "Paris", "--scope", "user/42"),
+        ("search", "Paris", "--scope", "user/42", "--by", "vector"),
         ("history", PROFILE),
         ("history", HOME),
         ("explain", PROFILE),

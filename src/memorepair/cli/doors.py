@@ -11,6 +11,7 @@ from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import Actor, AsJson, Db, KeyText, MaybeScope, Reason, ScopeText, as_scope, opened
 from memorepair.cli.output import content, emit, excerpt, pairs, rows, say
 from memorepair.cli.plain import plain
+from memorepair.errors import InvalidInput
 from memorepair.facade import Status
 from memorepair.memory.artifact import Artifact, Case, Json, Listing
 
@@ -77,17 +78,24 @@ def search(
     query: Annotated[str, typer.Argument(help="Words to find.")],
     db: Db,
     scope: ScopeText = "",
+    also: Annotated[list[str] | None, typer.Option(help="A further scope; may be given again.")] = None,
+    by: Annotated[str, typer.Option(help="text: contains the words. vector: is near them.")] = "text",
     limit: Annotated[int, typer.Option(min=1, help="At most so many.")] = 10,
     as_json: AsJson = False,
 ) -> int:
-    """Served artifacts of exactly one scope that contain the words, best first."""
+    """Served artifacts of exactly the scopes named that contain the words, or are near them, best first."""
+    if by != "text" and by != "vector":
+        raise InvalidInput("a search is by text or by vector", witness=by)
     with opened(db) as memory:
-        hits = memory.search(query, scope=as_scope(scope), limit=limit)
+        further = [as_scope(one) for one in also or ()]
+        hits = memory.search(query, scope=as_scope(scope), also=further, by=by, limit=limit)
     if as_json:
         emit(hits)
     else:
-        lines = [(hit.artifact.key, hit.artifact.kind, excerpt(hit.artifact.content)) for hit in hits]
-        rows(f"{len(hits)} found", ("key", "kind", "content"), lines, wide="content")
+        lines = [
+            (hit.artifact.key, hit.artifact.kind, hit.score, excerpt(hit.artifact.content)) for hit in hits
+        ]
+        rows(f"{len(hits)} found", ("key", "kind", "score", "content"), lines, wide="content")
     return CLEAN
 
 

@@ -16,6 +16,7 @@ schema       tables as numbered migrations
 migration    a file is made, or brought to the schema of this code
 connection   one connection behind a lock: pragmas, transactions, typed errors
 secret       the key beside the database, and the digests and seals computed with it
+vectors      texts as points: the port of embedders, and the built-in one
 codec        rows from values, values from rows
 keys         where the artifacts that callers name are in the database
 journal      entries in a chain of seals

@@ -328,10 +328,21 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A search result; `score` is for ranking within one result list only (greater is better)."""
+    """A search result; greater scores are better.
+
+    By text the score is 1 over the rank, for the order within one list only; by vector it is the cosine with
+    the query.
+    """
 
     artifact: Artifact
     score: float
+
+
+class SearchBy(StrEnum):
+    """How a search compares: by the words, or by vectors."""
+
+    TEXT = "text"
+    VECTOR = "vector"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

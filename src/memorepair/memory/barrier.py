@@ -1,6 +1,7 @@
 """Barrier: what is served, and the three moves that change it.
 
-`SERVED` and `HITS` are the only ways from an artifact to content: barred text is not even fetched.
+`SERVED`, `PAST`, `HITS` and `NEAR` are the only ways from an artifact to content: barred text is not even
+fetched.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from memorepair.memory.connection import Connection, Value
 
 SERVED = """artifact a JOIN scope s ON s.sid = a.sid JOIN version v ON v.vid = a.cur
     LEFT JOIN barrier b ON b.vid = a.cur LEFT JOIN content c ON c.vid = a.cur AND b.vid IS NULL
-    LEFT JOIN vector x ON x.vid = a.cur AND b.vid IS NULL LEFT JOIN space p ON p.space = x.space
-    LEFT JOIN usage u ON u.aid = a.aid"""
-"""Every artifact with its current version; content c and vector x only where no barrier b stands."""
+    LEFT JOIN vector x ON x.given = 1 AND x.vid = a.cur AND b.vid IS NULL
+    LEFT JOIN space p ON p.space = x.space LEFT JOIN usage u ON u.aid = a.aid"""
+"""Every artifact with its current version; content c and given vector x only where no barrier b stands."""
 
 PAST = """artifact a JOIN version v ON v.aid = a.aid
     LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""
@@ -25,6 +26,10 @@ PAST = """artifact a JOIN version v ON v.aid = a.aid
 HITS = """fts JOIN version v ON v.vid = fts.rowid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid
     LEFT JOIN barrier b ON b.vid = v.vid JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""
 """What the index finds, current and not barred."""
+
+NEAR = """artifact a LEFT JOIN barrier b ON b.vid = a.cur
+    CROSS JOIN vector x ON x.vid = a.cur AND b.vid IS NULL"""
+"""Vectors of current versions that are not barred."""
 
 _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 

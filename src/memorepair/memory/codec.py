@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind
@@ -28,8 +29,17 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.connection import Row
 from memorepair.memory.values import check_type, named, to_json
+from memorepair.memory.vectors import STORED, Embedder, Space, embedded, space_of
 
 _NO_RECIPE = Recipe()
+
+
+class StoredVector(NamedTuple):
+    """A vector for the database: `given` by the draft, or made by the store's embedder."""
+
+    given: bool
+    space: Space
+    blob: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +49,7 @@ class Prepared:
     draft: Draft
     meta: str | None
     recipe: str | None
-    vector: bytes | None
+    vectors: tuple[StoredVector, ...]
 
 
 def scope_name(scope: Scope) -> str:
@@ -70,8 +80,36 @@ def _prepare(draft: Draft) -> Prepared:
         draft=draft,
         meta=_meta(draft),
         recipe=None if draft.recipe == _NO_RECIPE else _recipe(draft.recipe, draft.key),
-        vector=None if draft.embedding is None else array("f", draft.embedding.vector).tobytes(),
+        vectors=() if draft.embedding is None else (_given(draft.embedding),),
     )
+
+
+def _given(embedding: Embedding) -> StoredVector:
+    space = Space(embedding.model, embedding.revision, len(embedding.vector), embedding.normalised)
+    return StoredVector(True, space, np.asarray(embedding.vector, STORED).tobytes())
+
+
+def embed(prepared: list[Prepared], embedder: Embedder | None) -> list[Prepared]:
+    """The drafts with the vectors an embedder makes of them; none where a draft brings one of its space.
+
+    Raises
+    ------
+    InvalidInput
+        What the embedder gives is not what it promises.
+    """
+    if embedder is None:
+        return prepared
+    space = space_of(embedder)
+    wanted = [place for place, p in enumerate(prepared) if all(one.space != space for one in p.vectors)]
+    if not wanted:
+        return prepared
+    made = embedded(embedder, [prepared[place].draft.content for place in wanted])
+    found = list(prepared)
+    for place, vector in zip(wanted, made, strict=True):
+        if vector.any():
+            fresh = StoredVector(False, space, vector.astype(STORED).tobytes())
+            found[place] = replace(found[place], vectors=(*found[place].vectors, fresh))
+    return found
 
 
 def check_limit(limit: int | None) -> int:
@@ -146,12 +184,19 @@ def artifact_of(row: Row, state: State) -> Artifact:
         embedding=None
         if vector is None
         else Embedding(
-            vector=tuple(array("f", vector)), model=model, revision=revision, normalised=bool(normalised)
+            vector=tuple(np.frombuffer(vector, STORED).tolist()),
+            model=model,
+            revision=revision,
+            normalised=bool(normalised),
         ),
         created_at=created,
         updated_at=updated,
         last_accessed_at=last,
     )
+
+
+SPACE = "SELECT space FROM space WHERE model = ? AND revision = ? AND dimension = ? AND normalised = ?"
+"""The number of a `Space`."""
 
 
 LISTING = """s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, 0), b.cause, k.reason, a.born, v.born,

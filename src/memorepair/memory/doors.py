@@ -6,19 +6,24 @@ Each is one SELECT joined with the barrier, so the check and the content share a
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
+from heapq import nlargest
 
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State, check_scope
-from memorepair.memory.barrier import HITS, PAST, SERVED
-from memorepair.memory.codec import ARTIFACT, artifact_of, check_limit, scope_name, token
+from memorepair.memory.barrier import HITS, NEAR, PAST, SERVED
+from memorepair.memory.codec import ARTIFACT, SPACE, artifact_of, check_limit, scope_name, token
 from memorepair.memory.connection import Connection
 from memorepair.memory.keys import place
+from memorepair.memory.vectors import Space, Vectors, nearness
 
 QUERY_LIMIT = 4096
 """Characters of a search query."""
 
 TRIGRAM = 3
+
+_BATCH = 2_048
 
 _GET = f"""SELECT b.state, b.cause, a.aid, {ARTIFACT} FROM {SERVED}
     WHERE a.sid = (SELECT sid FROM scope WHERE name = ?) AND a.id = ?"""  # noqa: S608  literals
@@ -29,6 +34,10 @@ _HISTORY = f"""SELECT v.no, coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause
     FROM {PAST} WHERE a.aid = ? ORDER BY v.no"""  # noqa: S608  literals
 _SCAN = f"""SELECT 0.0, {ARTIFACT} FROM {SERVED}
     WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY v.vid DESC LIMIT ?"""  # noqa: S608
+_NEAR = f"""SELECT a.id, a.aid, x.vid, x.v FROM {NEAR}
+    WHERE a.sid = ? AND a.id > ? AND x.space = ? ORDER BY a.id LIMIT ?"""  # noqa: S608  literals
+_GET_NEAR = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
+    WHERE a.aid = j.value AND b.vid IS NULL"""  # noqa: S608  literals
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
         SELECT a.aid AS aid, v.vid AS vid, bm25(fts, 0.0, 1.0) AS score FROM {HITS}
         WHERE fts MATCH ? AND a.sid = ? AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?) hit
@@ -80,8 +89,8 @@ def served(db: Connection, keys: list[Key]) -> dict[Key, Artifact]:
     }
 
 
-def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
-    """Served artifacts of exactly this scope that contain every word of the query, whatever its case.
+def search(db: Connection, query: object, scopes: Sequence[Scope], limit: int) -> list[Hit]:
+    """Served artifacts of exactly these scopes that contain every word of the query, whatever its case.
 
     Words are what white space separates; each may stand anywhere, also inside a longer word. An empty query
     finds nothing. Words of three characters and more are found by the index and ranked by bm25, shorter ones
@@ -93,14 +102,31 @@ def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
         `limit` is not positive, or the query is no text or longer than `QUERY_LIMIT`.
     """
     limit = check_limit(limit)
-    check_scope(scope)
+    words = list(dict.fromkeys(check_query(query).split()))
+    if not words or any(not _encodable(word) for word in words):
+        return []
+    found = [one for sid in _numbers(db, scopes) for one in _search(db, words, sid, limit)]
+    found.sort(key=lambda one: one[0])  # stable: what ranks alike stays in the order it was found
+    # The ranks alone leave: bm25 counts words over all that is indexed, barred or of other scopes.
+    best = found[: None if limit < 0 else limit]
+    return [Hit(artifact=artifact, score=1 / rank) for rank, (_, artifact) in enumerate(best, start=1)]
+
+
+def check_query(query: object) -> str:
+    """The query, unless it is no text or too long."""
     if not isinstance(query, str) or len(query) > QUERY_LIMIT:
         raise InvalidInput(f"a query is text of at most {QUERY_LIMIT} characters", witness=query)
-    words = list(dict.fromkeys(query.split()))
-    row = db.row("SELECT sid FROM scope WHERE name = ?", (scope_name(scope),))
-    if row is None or not words or any(not _encodable(word) for word in words):
-        return []
-    sid: int = row[0]
+    return query
+
+
+def _numbers(db: Connection, scopes: Sequence[Scope]) -> list[int]:
+    for scope in scopes:
+        check_scope(scope)
+    names = dict.fromkeys(scope_name(scope) for scope in scopes)
+    return [sid for name in names for (sid,) in db.rows("SELECT sid FROM scope WHERE name = ?", (name,))]
+
+
+def _search(db: Connection, words: list[str], sid: int, limit: int) -> list[tuple[float, Artifact]]:
     # The index ends a text, and a query, at NUL; it sees no words under three characters.
     indexed = [word for word in words if len(word) >= TRIGRAM and "\0" not in word]
     scanned = json.dumps([word.casefold() for word in words if word not in set(indexed)])
@@ -110,7 +136,43 @@ def search(db: Connection, query: str, scope: Scope, limit: int) -> list[Hit]:
         rows = db.rows(_FIND, (f's:"{token(sid)}" AND {phrases}', sid, scanned, limit))
     else:
         rows = db.rows(_SCAN, (sid, scanned, limit))
-    return [Hit(artifact=artifact_of(tuple(columns), State.ACTIVE), score=-score) for score, *columns in rows]
+    return [(score, artifact_of(tuple(columns), State.ACTIVE)) for score, *columns in rows]
+
+
+def near(db: Connection, query: Vectors, space: Space, scopes: Sequence[Scope], limit: int) -> list[Hit]:
+    """Served artifacts of exactly these scopes by the cosine of their vectors with the query, nearest first.
+
+    Exact: every vector of the space is compared, in batches of one snapshot, so memory does not grow with the
+    scope. A score says how near this one artifact is; it depends on no other. What points away from the query
+    (a cosine of 0 or less) is no hit; of equals the newest comes first.
+
+    Raises
+    ------
+    InvalidInput
+        `limit` is not positive.
+    """
+    limit = check_limit(limit)
+    number = db.row(SPACE, space)
+    sids = _numbers(db, scopes)
+    if number is None:
+        return []
+    best: list[tuple[float, int, int]] = []  # (score, vid, aid)
+    for sid in sids:
+        last = ""
+        while rows := db.rows(_NEAR, (sid, last, number[0], _BATCH)):
+            scores = nearness((v for *_, v in rows), query).tolist()
+            best += [
+                (score, vid, aid) for score, (_, aid, vid, _) in zip(scores, rows, strict=True) if score > 0
+            ]
+            if limit >= 0:
+                best = nlargest(limit, best)
+            last = rows[-1][0]
+    best.sort(reverse=True)
+    found = {
+        place: artifact_of(tuple(columns), State.ACTIVE)
+        for place, *columns in db.rows(_GET_NEAR, (json.dumps([aid for _, _, aid in best]),))
+    }
+    return [Hit(artifact=found[place], score=score) for place, (score, _, _) in enumerate(best)]
 
 
 def _encodable(word: str) -> bool:

@@ -37,7 +37,7 @@ _SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coal
 # A person reviews: journalled by the caller. A version without content has been erased.
 _INSPECT = f"""SELECT coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.vid, {ARTIFACT} FROM artifact a
     JOIN scope s ON s.sid = a.sid JOIN version v ON v.aid = a.aid LEFT JOIN barrier b ON b.vid = v.vid
-    LEFT JOIN content c ON c.vid = v.vid LEFT JOIN vector x ON x.vid = v.vid
+    LEFT JOIN content c ON c.vid = v.vid LEFT JOIN vector x ON x.vid = v.vid AND x.given = 1
     LEFT JOIN space p ON p.space = x.space LEFT JOIN usage u ON u.aid = a.aid
     WHERE a.aid = ? AND v.no = ?"""  # noqa: S608  literals
 

@@ -1,7 +1,7 @@
 """Schema: the tables of a store as numbered migrations.
 
 Content lies in `content`, `vector` and `recipe` only, apart from everything that is rewritten: their rows are
-inserted in ascending order of vid and deleted, never updated and never indexed by content, so `secure_delete`
+inserted in ascending order and deleted, never updated and never indexed by content, so `secure_delete`
 leaves no stale copy of a moved cell behind. A row of `barrier` bars a version; no row means it is served if
 it is current.
 """
@@ -52,8 +52,12 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             space INTEGER PRIMARY KEY, model TEXT NOT NULL, revision TEXT NOT NULL,
             dimension INTEGER NOT NULL, normalised INTEGER NOT NULL,
             UNIQUE(model, revision, dimension, normalised))""",
+        # given: the vector a draft brought; else the one the store's embedder made. Rows of their own number,
+        # so that vectors of another space may come later and still ascend.
         """CREATE TABLE vector(
-            vid INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, v BLOB NOT NULL)""",
+            row INTEGER PRIMARY KEY AUTOINCREMENT, vid INTEGER NOT NULL REFERENCES version,
+            given INTEGER NOT NULL, space INTEGER NOT NULL REFERENCES space, v BLOB NOT NULL)""",
+        "CREATE UNIQUE INDEX vector_of ON vector(vid, given)",
         "CREATE TABLE recipe(vid INTEGER PRIMARY KEY, body TEXT NOT NULL)",
         # The index holds current versions only, barred or not; so the view is what it must agree with.
         """CREATE VIEW indexed AS SELECT c.vid, c.s, c.text FROM content c

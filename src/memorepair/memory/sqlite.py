@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StoreError
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, snapshot
+from memorepair.memory.arguments import as_member
 from memorepair.memory.artifact import (
     Artifact,
     Case,
     CaseStatus,
     Draft,
+    Embedding,
     Erasure,
     Hit,
     Json,
@@ -27,11 +31,12 @@ from memorepair.memory.artifact import (
     Past,
     Recipe,
     Scope,
+    SearchBy,
     State,
 )
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
-from memorepair.memory.codec import prepare, scope_name
+from memorepair.memory.codec import Prepared, embed, prepare, scope_name
 from memorepair.memory.connection import Connection, examine
 from memorepair.memory.erasure import Eraser
 from memorepair.memory.exchange import (
@@ -59,7 +64,8 @@ from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
 from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
-from memorepair.memory.values import check_names, named, require_names
+from memorepair.memory.values import check_names, check_text, named, require_names
+from memorepair.memory.vectors import Embedder, Space, Vectors, embedded, space_of
 from memorepair.memory.writer import Writer
 
 PURGE_SECONDS = 2.0
@@ -84,10 +90,13 @@ class SqliteStore:
     calls run one after another; open the file once a thread to read in parallel.
     """
 
-    def __init__(self, db: Connection, secret: Secret, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, db: Connection, secret: Secret, clock: Callable[[], int], embedder: Embedder | None = None
+    ) -> None:
         self._db = db
         self._secret = secret
         self._clock = clock
+        self._embedder = embedder
         self._usage = Usage(db, clock)
         self._journal = Journal(db, secret, clock)
         barrier = Barrier(db)
@@ -108,6 +117,7 @@ class SqliteStore:
         create: bool = True,
         clock: Callable[[], int] = time.time_ns,
         readonly: bool = False,
+        embedder: Embedder | None = None,
     ) -> Self:
         """Open the store at `path`; an empty file is a new one.
 
@@ -119,6 +129,9 @@ class SqliteStore:
             Nanoseconds since the epoch.
         readonly
             Write nothing, not even uses.
+        embedder
+            Makes the vectors of what is written from now on, and of queries; without one there are none but
+            those that drafts bring.
 
         Raises
         ------
@@ -133,6 +146,8 @@ class SqliteStore:
         A file that this process may not write is open read-only, whether asked for or not.
         """
         place = _place(path)
+        if embedder is not None:
+            space_of(embedder)
         key = key_file(place)
         if examine(place):
             readonly = readonly or not os.access(place, os.W_OK)
@@ -144,7 +159,7 @@ class SqliteStore:
         db = Connection.open(place, readonly=readonly)
         try:
             secret = migrate(db, secret, key, clock)
-            store = cls(db, secret, clock)
+            store = cls(db, secret, clock, embedder)
             if store._journal.verify(first_only=True):
                 raise CorruptStore(f"the key {key.name} is not the key of {place}", witness=str(key))
         except BaseException:
@@ -180,6 +195,9 @@ class SqliteStore:
         """Whether nothing can be written."""
         return self._db.readonly
 
+    def _prepare(self, drafts: Iterable[Draft]) -> list[Prepared]:
+        return embed(prepare(drafts), self._embedder)
+
     @contextmanager
     def _writing(self, *, full: bool = False, keep: bool = True) -> Iterator[None]:
         with self._db.locked():
@@ -203,7 +221,7 @@ class SqliteStore:
         quarantine: bool = False,
         progress: Progress | None = None,
     ) -> WriteReport:
-        prepared = prepare(drafts)
+        prepared = self._prepare(drafts)
         (require_names if allow_tombstoned else check_names)(actor, reason)
         with self._writing():
             return self._writer.write(
@@ -230,7 +248,7 @@ class SqliteStore:
         erase: bool = False,
         dry_run: bool = False,
     ) -> Case:
-        prepared = prepare(replacements)
+        prepared = self._prepare(replacements)
         check_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
             number = self._cases.open(
@@ -247,7 +265,7 @@ class SqliteStore:
         return replace(case, id=0) if dry_run else case
 
     def stage(self, case: int, draft: Draft) -> int:
-        (prepared,) = prepare([draft])
+        (prepared,) = self._prepare([draft])
         with self._writing():
             return self._publication.stage(case, prepared)
 
@@ -369,9 +387,33 @@ class SqliteStore:
             last = self._usage.count(aid)
         return artifact if last is None else replace(artifact, last_accessed_at=last)
 
-    def search(self, query: str, *, scope: Scope, limit: int = 10) -> list[Hit]:
+    def search(
+        self,
+        query: str | Embedding,
+        *,
+        scope: Scope,
+        also: Sequence[Scope] = (),
+        by: SearchBy | str = SearchBy.TEXT,
+        limit: int = 10,
+    ) -> list[Hit]:
+        scopes = [scope, *also]
+        if as_member(SearchBy, by) is SearchBy.TEXT:
+            with self._db.reading():
+                return doors.search(self._db, query, scopes, limit)
+        space, vector = self._point(query)
         with self._db.reading():
-            return doors.search(self._db, query, scope, limit)
+            return doors.near(self._db, vector, space, scopes, limit)
+
+    def _point(self, query: str | Embedding) -> tuple[Space, Vectors]:
+        """Where a query lies; the embedder works outside of any transaction."""
+        if isinstance(query, Embedding):
+            space = Space(query.model, query.revision, len(query.vector), query.normalised)
+            return space, np.asarray(query.vector, np.float32)
+        text = doors.check_query(query)
+        check_text(text, "a query", text)
+        if self._embedder is None:
+            raise InvalidInput("this memory was opened without an embedder", witness=text)
+        return space_of(self._embedder), embedded(self._embedder, [text])[0]
 
     def history(self, key: Key) -> list[Past]:
         with self._db.reading():

@@ -12,6 +12,7 @@ from memorepair.memory.artifact import (
     Case,
     CaseStatus,
     Draft,
+    Embedding,
     Hit,
     Json,
     Key,
@@ -19,6 +20,7 @@ from memorepair.memory.artifact import (
     Past,
     Recipe,
     Scope,
+    SearchBy,
     State,
 )
 from memorepair.memory.exchange import (
@@ -281,8 +283,24 @@ class Store(Protocol):
         """The served version; Withdrawn or UnknownId otherwise. Counts as a use."""
         ...
 
-    def search(self, query: str, *, scope: Scope, limit: int = 10) -> list[Hit]:
-        """Served artifacts of exactly this scope that contain every word of `query`, best first."""
+    def search(
+        self,
+        query: str | Embedding,
+        *,
+        scope: Scope,
+        also: Sequence[Scope] = (),
+        by: SearchBy | str = SearchBy.TEXT,
+        limit: int = 10,
+    ) -> list[Hit]:
+        """Served artifacts of exactly this scope, and of those in `also`, best first.
+
+        Parameters
+        ----------
+        query
+            Words; or a vector of the caller's own, for ``vector`` alone.
+        by
+            ``text``: what contains every word. ``vector``: what is near, by the store's embedder.
+        """
         ...
 
     def history(self, key: Key) -> list[Past]:

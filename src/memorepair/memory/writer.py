@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 
 from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, UnknownId, Withdrawn
 from memorepair.memory import index
-from memorepair.memory.artifact import CaseStatus, Embedding, Key, Read, State
-from memorepair.memory.codec import Prepared, scope_name, token
+from memorepair.memory.artifact import CaseStatus, Key, Read, State
+from memorepair.memory.codec import SPACE, Prepared, scope_name, token
 from memorepair.memory.connection import Connection
 from memorepair.memory.cycles import closed_cycles
 from memorepair.memory.exchange import Progress, WriteReport
 from memorepair.memory.journal import Journal
 from memorepair.memory.keys import Place, find, known
 from memorepair.memory.secret import Secret
+from memorepair.memory.vectors import Space
 
 Arc = tuple[int, int, int, int, int]
 """src, src_vid, dst, rel, grp."""
@@ -289,6 +290,7 @@ class Writer:
         sids = self._scopes({target.prepared.draft.key.scope for target in targets})
         marks = {scope: token(sid) for scope, sid in sids.items()}
         drafts = [(target.vid, target.prepared, target.prepared.draft) for target in targets]
+        spaces = self._spaces({one.space for _, p, _ in drafts for one in p.vectors})
         many(
             "INSERT INTO version(vid, aid, no, born, kind, arch, size, digest) VALUES(?,?,?,?,?,?,?,?)",
             (
@@ -308,8 +310,8 @@ class Writer:
             ((vid, p.recipe) for vid, p, _ in drafts if p.recipe is not None),
         )
         many(
-            "INSERT INTO vector(vid, space, v) VALUES(?,?,?)",
-            ((vid, self._space(draft.embedding), p.vector) for vid, p, draft in drafts if draft.embedding),
+            "INSERT INTO vector(vid, given, space, v) VALUES(?,?,?,?)",
+            ((vid, one.given, spaces[one.space], one.blob) for vid, p, _ in drafts for one in p.vectors),
         )
 
     def _scopes(self, scopes: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
@@ -320,14 +322,14 @@ class Writer:
             sids[scope] = self._db.number("SELECT sid FROM scope WHERE name = ?", (name,))
         return sids
 
-    def _space(self, embedding: Embedding) -> int:
-        space = (embedding.model, embedding.revision, len(embedding.vector), int(embedding.normalised))
-        self._db.run(
-            "INSERT OR IGNORE INTO space(model, revision, dimension, normalised) VALUES(?,?,?,?)", space
-        )
-        return self._db.number(
-            "SELECT space FROM space WHERE model=? AND revision=? AND dimension=? AND normalised=?", space
-        )
+    def _spaces(self, spaces: Iterable[Space]) -> dict[Space, int]:
+        numbers: dict[Space, int] = {}
+        for space in spaces:
+            self._db.run(
+                "INSERT OR IGNORE INTO space(model, revision, dimension, normalised) VALUES(?,?,?,?)", space
+            )
+            numbers[space] = self._db.number(SPACE, space)
+        return numbers
 
 
 def _nobody(_step: str, _done: int, _of: int) -> None:
