@@ -51,11 +51,12 @@ _OLDER = f"""INSERT OR IGNORE INTO doomed SELECT o.vid FROM {_MINE} JOIN version
     WHERE r.after = {State.WITHDRAWN} OR t.vid IS NOT NULL"""  # noqa: S608  integers of an enumeration
 
 # What was rejected beside them was made from the same sources.
-_REJECTED = f"""INSERT OR IGNORE INTO doomed SELECT o.vid FROM doomed JOIN version v ON v.vid = doomed.vid
-    JOIN version o ON o.aid = v.aid JOIN barrier b ON b.vid = o.vid AND b.state = {State.QUARANTINED}"""  # noqa: S608
+_REJECTED = f"""INSERT OR IGNORE INTO doomed SELECT o.vid FROM doomed
+    CROSS JOIN version v ON v.vid = doomed.vid CROSS JOIN version o ON o.aid = v.aid
+    CROSS JOIN barrier b ON b.vid = o.vid AND b.state = {State.QUARANTINED}"""  # noqa: S608
 
 _SPARED = f"""DELETE FROM doomed WHERE vid IN (
-    SELECT d.vid FROM doomed d JOIN version v ON v.vid = d.vid JOIN artifact a ON a.aid = v.aid
+    SELECT d.vid FROM doomed d CROSS JOIN version v ON v.vid = d.vid JOIN artifact a ON a.aid = v.aid
     LEFT JOIN barrier b ON b.vid = d.vid
     WHERE b.state = {State.ERASED} OR (a.cur = d.vid AND b.vid IS NULL))"""  # noqa: S608  enumeration
 

@@ -41,8 +41,8 @@ class Retention:
         run(_OLD, (before, CaseStatus.CLOSED, CaseStatus.UNDONE))
         found = rows(
             """SELECT s.name, a.id, v.no, v.size, p.vid, coalesce(b.state, ?) FROM pruned p
-            JOIN version v ON v.vid = p.vid JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
-            LEFT JOIN barrier b ON b.vid = p.vid ORDER BY s.name, a.id, v.no""",
+            CROSS JOIN version v ON v.vid = p.vid JOIN artifact a ON a.aid = v.aid
+            JOIN scope s ON s.sid = a.sid LEFT JOIN barrier b ON b.vid = p.vid ORDER BY s.name, a.id, v.no""",
             (State.SUPERSEDED,),
         )
         if found:

@@ -35,7 +35,9 @@ _PRIOR = f"""UPDATE undoing AS u SET prior = (SELECT p.vid FROM undoing p
         AND (p.before <> {State.SUPERSEDED} OR p.owner IS NOT NULL) ORDER BY p.vid DESC LIMIT 1)
     WHERE u.before IS NULL AND u.vid = (SELECT cur FROM artifact a WHERE a.aid = u.aid)"""  # noqa: S608  enum
 
-_NAMED = "JOIN version v ON v.vid = u.vid JOIN artifact a ON a.aid = u.aid JOIN scope s ON s.sid = a.sid"
+# CROSS JOIN keeps the order of the tables: from the case to what lies beside it, not through the store.
+_NAMED = """CROSS JOIN version v ON v.vid = u.vid CROSS JOIN artifact a ON a.aid = u.aid
+    CROSS JOIN scope s ON s.sid = a.sid"""
 
 _LATER = f"""SELECT s.name, a.id, j.cause, j.act FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq
     CROSS JOIN undoing u ON u.vid = r.vid {_NAMED} LEFT JOIN cases k ON k.cause = j.cause
@@ -47,12 +49,12 @@ _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 
 # What was made from a version that goes, and is not the case's own work.
 _DERIVED = f"""SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
-    JOIN arc ON arc.src = u.aid AND arc.src_vid = u.vid AND arc.rel IN ({_FOLLOWED})
+    CROSS JOIN arc ON arc.src = u.aid AND arc.src_vid = u.vid AND arc.rel IN ({_FOLLOWED})
     JOIN artifact d ON d.aid = arc.dst JOIN scope t ON t.sid = d.sid
     LEFT JOIN barrier b ON b.vid = d.cur LEFT JOIN undoing o ON o.vid = d.cur
     WHERE u.before IS NULL AND o.vid IS NULL AND coalesce(b.state, 0) IN (0, {State.WITHDRAWN})
     UNION ALL SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
-    JOIN arc_old ON arc_old.src_vid = u.vid AND arc_old.rel IN ({_FOLLOWED})
+    CROSS JOIN arc_old ON arc_old.src_vid = u.vid AND arc_old.rel IN ({_FOLLOWED})
     JOIN version w ON w.vid = arc_old.dst_vid JOIN artifact d ON d.aid = w.aid JOIN scope t ON t.sid = d.sid
     LEFT JOIN barrier b ON b.vid = w.vid LEFT JOIN undoing o ON o.vid = w.vid
     WHERE u.before IS NULL AND o.vid IS NULL AND b.vid IS NULL LIMIT 1"""  # noqa: S608  enum
@@ -61,10 +63,10 @@ _DERIVED = f"""SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
 # anything barred before, and no such row is found, nothing does afterwards either.
 _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
         SELECT u.vid, u.aid, arc.src_vid FROM undoing u JOIN artifact c ON c.aid = u.aid AND c.cur = u.vid
-        JOIN arc ON arc.dst = u.aid AND arc.rel IN ({_FOLLOWED})
+        CROSS JOIN arc ON arc.dst = u.aid AND arc.rel IN ({_FOLLOWED})
         UNION ALL SELECT u.vid, u.aid, o.src_vid FROM undoing u
         JOIN artifact c ON c.aid = u.aid AND c.cur <> u.vid
-        JOIN arc_old o ON o.dst_vid = u.vid AND o.rel IN ({_FOLLOWED})) u
+        CROSS JOIN arc_old o ON o.dst_vid = u.vid AND o.rel IN ({_FOLLOWED})) u
     {_NAMED} JOIN barrier b ON b.vid = u.src_vid JOIN version w ON w.vid = u.src_vid
     JOIN artifact p ON p.aid = w.aid JOIN scope t ON t.sid = p.sid
     WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
@@ -79,6 +81,7 @@ class Undo:
         self._cases = cases
         if not db.readonly:
             db.run(_TABLE)
+            db.run("CREATE INDEX temp.undoing_aid ON undoing(aid)")
 
     def undo(self, case: int, *, actor: str, reason: str) -> UndoReport:
         """Serve again what the case took out, take out what it brought; all of it or nothing.
