@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memorepair.adapters.files import locate, read_json
+from memorepair.adapters.shapes import Row, as_list, as_object
 from memorepair.adapters.tau_bench.database import Database, read_database
-from memorepair.adapters.tau_bench.files import locate, read_json
 from memorepair.adapters.tau_bench.importer import Import, read_import
-from memorepair.adapters.tau_bench.shapes import Row, as_list, as_object
 from memorepair.adapters.tau_bench.traces import Run, read_runs
 from memorepair.memory.artifact import Json
 

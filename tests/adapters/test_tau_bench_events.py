@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from memorepair.adapters.shapes import Row, as_object
 from memorepair.adapters.tau_bench import import_tau_bench
 from memorepair.adapters.tau_bench.answers import changed_by_replay, departures
 from memorepair.adapters.tau_bench.database import Database, describe, dumps
@@ -26,7 +27,6 @@ from memorepair.adapters.tau_bench.events import (
 )
 from memorepair.adapters.tau_bench.importer import SCOPE, Import, key
 from memorepair.adapters.tau_bench.operators import OPERATORS
-from memorepair.adapters.tau_bench.shapes import Row, as_object
 from memorepair.errors import InvalidFile, Withdrawn
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from memorepair.adapters.shapes import Row
 from memorepair.adapters.tau_bench.importer import OBSERVED, READ_TOOLS, SCOPE, Import, key, read_import
 from memorepair.adapters.tau_bench.replay import disagreement, operator_of
-from memorepair.adapters.tau_bench.shapes import Row
 from memorepair.adapters.tau_bench.traces import Run, ToolCall
 from memorepair.errors import InvalidFile
 from memorepair.graphs.terms import Kind

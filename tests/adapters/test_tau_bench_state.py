@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 
+from memorepair.adapters.shapes import Row
 from memorepair.adapters.tau_bench.database import TABLES, Database
 from memorepair.adapters.tau_bench.effects import changed
-from memorepair.adapters.tau_bench.shapes import Row
 from memorepair.adapters.tau_bench.state import Held, RunState
 from memorepair.adapters.tau_bench.traces import Run, ToolCall
 from memorepair.memory.artifact import Json

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorepair.adapters.shapes import Row
 from memorepair.adapters.tau_bench import tools
 from memorepair.adapters.tau_bench.arithmetic import evaluate
 from memorepair.adapters.tau_bench.database import Database, dumps
 from memorepair.adapters.tau_bench.operators import OPERATORS, PROVINCE_TO_STATE
-from memorepair.adapters.tau_bench.shapes import Row
 from memorepair.adapters.tau_bench.traces import Run, ToolCall
 from memorepair.errors import InvalidInput, StepFailed
 from memorepair.graphs.terms import Kind, Relation

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
+from memorepair.adapters.importing import ImportReport, bring
+from memorepair.adapters.registry import KINDS, ImportKind
 from memorepair.adapters.tau_bench import read_import
-from memorepair.cli.guard import CLEAN, command
-from memorepair.cli.options import AsJson, Db, opened
+from memorepair.cli.guard import CLEAN, PROBLEMS, command
+from memorepair.cli.options import AsJson, Db, DryRun, as_scope, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.facade import Memory
+from memorepair.memory.artifact import Scope
 
 
 def add_to(app: typer.Typer) -> None:
@@ -19,7 +22,68 @@ def add_to(app: typer.Typer) -> None:
     command(app, "init")(init)
     formats = typer.Typer(help="Bring what other systems recorded into a memory.", no_args_is_help=True)
     command(formats, "tau-bench")(tau_bench)
+    for kind in KINDS.values():
+        _add_kind(formats, kind)
     app.add_typer(formats, name="import")
+
+
+def _add_kind(formats: typer.Typer, kind: ImportKind) -> None:
+    """One command for a kind of the registry."""
+
+    def bring_in(
+        path: Annotated[Path, typer.Argument(metavar="PATH", help="What to read, plain or with .xz.")],
+        db: Db,
+        scope: Annotated[
+            str | None, typer.Option(help="Where it is to live, like user/42; the kind's name unless given.")
+        ] = None,
+        dry_run: DryRun = False,
+        as_json: AsJson = False,
+    ) -> int:
+        return _bring(
+            kind, path, db, as_scope(kind.name if scope is None else scope), dry_run=dry_run, as_json=as_json
+        )
+
+    bring_in.__doc__ = kind.about
+    command(formats, kind.name)(bring_in)
+
+
+def _bring(kind: ImportKind, path: Path, db: Path, scope: Scope, *, dry_run: bool, as_json: bool) -> int:
+    if db.exists():
+        opened(db).close()  # what is no memory is told before the long reading
+    recording = kind.read(path)
+    if dry_run and not db.exists():
+        found = bring(None, recording, scope=scope, dry_run=True)
+    else:
+        with Memory.open(db, create=not dry_run) as memory:
+            found = bring(memory, recording, scope=scope, dry_run=dry_run)
+    if as_json:
+        emit(found.to_json())
+    else:
+        _show(found)
+    return PROBLEMS if found.settlement.refused else CLEAN
+
+
+def _show(found: ImportReport) -> None:
+    recording, settled = found.recording, found.settlement
+    pairs(
+        {
+            "artifacts": len(recording.items),
+            "influence arcs": len(recording.links),
+            "to be stored" if found.dry_run else "stored": len(settled.fresh),
+            "there already": len(settled.same),
+            "refused": len(settled.refused),
+        }
+    )
+    rows("recorded", ("what", "count"), recording.recorded.items())
+    if recording.inferred:
+        rows("inferred", ("rule", "arcs"), recording.inferred.items(), wide="rule")
+    if recording.missing:
+        lines = [(one.what, one.count, ", ".join(one.examples)) for one in recording.missing]
+        rows("missing", ("what", "count", "such as"), lines, wide="such as")
+    if settled.refused:
+        rows("refused", ("key", "why"), [(one.key, one.why) for one in settled.refused], wide="why")
+    if found.dry_run:
+        say("nothing was stored")
 
 
 def init(

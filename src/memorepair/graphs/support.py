@@ -16,10 +16,16 @@ from memorepair.graphs.digraph import Digraph, Index, Mask, read_only
 from memorepair.graphs.reach import node_mask, reach
 
 SupportForm: TypeAlias = Literal["alternatives", "requirements"]
+"""How the support groups of a node are read."""
+
 Policy: TypeAlias = Literal["none", "direct", "grounded"]
+"""What evidence may spare of the affected."""
 
 FORMS: tuple[SupportForm, ...] = ("alternatives", "requirements")
+"""The forms of support, see `weigh`."""
+
 POLICIES: tuple[Policy, ...] = ("none", "direct", "grounded")
+"""The evidence policies, from the one that spares nothing to the one that spares most; see `weigh`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

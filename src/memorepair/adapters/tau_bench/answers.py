@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from memorepair.adapters.files import locate, read_json
+from memorepair.adapters.shapes import as_list, as_object, field
 from memorepair.adapters.tau_bench.database import dumps
-from memorepair.adapters.tau_bench.files import locate, read_json
 from memorepair.adapters.tau_bench.importer import key
-from memorepair.adapters.tau_bench.shapes import as_list, as_object, field
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Case, Draft, Json, Key

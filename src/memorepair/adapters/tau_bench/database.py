@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from memorepair.adapters.tau_bench.files import locate, read_json
-from memorepair.adapters.tau_bench.shapes import Row, as_object, list_of, object_of, text_of
+from memorepair.adapters.files import locate, read_json
+from memorepair.adapters.shapes import Row, as_object, list_of, object_of, text_of
 from memorepair.errors import InvalidInput
 from memorepair.memory.artifact import Json
 

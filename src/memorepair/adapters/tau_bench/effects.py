@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memorepair.adapters.tau_bench.database import dumps
-from memorepair.adapters.tau_bench.shapes import (
+from memorepair.adapters.shapes import (
     Row,
     as_number,
     as_object,
@@ -15,6 +14,7 @@ from memorepair.adapters.tau_bench.shapes import (
     object_of,
     text_of,
 )
+from memorepair.adapters.tau_bench.database import dumps
 from memorepair.adapters.tau_bench.state import RunState
 from memorepair.adapters.tau_bench.traces import ToolCall
 from memorepair.errors import InvalidInput

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from memorepair.adapters.shapes import Row, as_object, object_of
 from memorepair.adapters.tau_bench.database import dumps, interface_id
 from memorepair.adapters.tau_bench.importer import key
 from memorepair.adapters.tau_bench.operators import PROVINCE_TO_STATE
-from memorepair.adapters.tau_bench.shapes import Row, as_object, object_of
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Case, Draft, Key
 from memorepair.repair.events import Correction, EventKind, Interface, Migration, RepairEvent

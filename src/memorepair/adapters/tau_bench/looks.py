@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from memorepair.adapters.shapes import as_object, list_of, text_of
 from memorepair.adapters.tau_bench.database import Database, interface_id
-from memorepair.adapters.tau_bench.shapes import as_object, list_of, text_of
 from memorepair.adapters.tau_bench.state import RunState
 from memorepair.adapters.tau_bench.traces import ToolCall
 from memorepair.errors import InvalidInput

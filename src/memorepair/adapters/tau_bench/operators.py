@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memorepair.adapters.shapes import Row, as_object, object_of, text_of
 from memorepair.adapters.tau_bench import tools
 from memorepair.adapters.tau_bench.database import dumps
-from memorepair.adapters.tau_bench.shapes import Row, as_object, object_of, text_of
 from memorepair.errors import InvalidInput, StepFailed
 from memorepair.repair.jsontext import parse
 from memorepair.repair.operators.operator import Call, Operator

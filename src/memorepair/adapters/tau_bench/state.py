@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memorepair.adapters.shapes import Row
 from memorepair.adapters.tau_bench.database import Database
-from memorepair.adapters.tau_bench.shapes import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from memorepair.adapters.shapes import Row, as_object, object_of, text_of
 from memorepair.adapters.tau_bench.arithmetic import evaluate
 from memorepair.adapters.tau_bench.database import dumps
-from memorepair.adapters.tau_bench.shapes import Row, as_object, object_of, text_of
 from memorepair.errors import InvalidInput
 
 _ARITHMETIC = frozenset("0123456789+-*/(). ")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memorepair.adapters.tau_bench.files import locate, read_lines
-from memorepair.adapters.tau_bench.shapes import (
+from memorepair.adapters.files import locate, read_lines
+from memorepair.adapters.shapes import (
     as_int,
     as_list,
     as_object,

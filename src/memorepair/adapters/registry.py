@@ -1,0 +1,85 @@
+"""Registry of what can be imported as a recording: one line a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeAlias, cast
+
+from memorepair.adapters.recording import Recording
+from memorepair.errors import UnknownId
+
+Reader: TypeAlias = Callable[[Path], Recording]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportKind:
+    """A kind of import; `reader` (``module:function``) reads a file or a folder of it."""
+
+    name: str
+    about: str
+    reader: str
+
+    def read(self, path: Path) -> Recording:
+        """What the file or folder holds.
+
+        Raises
+        ------
+        InvalidFile
+            It is not what it claims to be; message and witness name the place.
+        MissingDependency
+            The kind needs a package that is not installed.
+        """
+        module, _, function = self.reader.partition(":")
+        return cast(Reader, getattr(import_module(module), function))(path)
+
+
+_KINDS = (
+    ImportKind(
+        name="toolbench",
+        about="ToolBench solution trees: tools, queries, tool results, thoughts, answers.",
+        reader="memorepair.adapters.toolbench:read",
+    ),
+    ImportKind(
+        name="swe-agent",
+        about="SWE-agent trajectories: issues, thoughts with their actions, observations, patches.",
+        reader="memorepair.adapters.swe_agent:read",
+    ),
+    ImportKind(
+        name="prov",
+        about="W3C PROV documents: PROV-JSON, PROV-O as Turtle or JSON-LD.",
+        reader="memorepair.adapters.prov:read",
+    ),
+    ImportKind(
+        name="dbt",
+        about="A dbt manifest: sources, seeds, models, tests and what each depends on.",
+        reader="memorepair.adapters.dbt:read",
+    ),
+    ImportKind(
+        name="openlineage",
+        about="OpenLineage events: datasets and the jobs that read and wrote them.",
+        reader="memorepair.adapters.openlineage:read",
+    ),
+    ImportKind(
+        name="uv-lock",
+        about="A uv.lock: packages and what each requires.",
+        reader="memorepair.adapters.lockfiles:read_uv",
+    ),
+    ImportKind(
+        name="npm-lock",
+        about="A package-lock.json: packages and who asks for each.",
+        reader="memorepair.adapters.lockfiles:read_npm",
+    ),
+)
+
+KINDS: Mapping[str, ImportKind] = MappingProxyType({kind.name: kind for kind in _KINDS})
+
+
+def import_kind(name: str) -> ImportKind:
+    """The kind called `name`; UnknownId with the known names otherwise."""
+    if name not in KINDS:
+        raise UnknownId(f"no import kind {name!r}: one of {', '.join(KINDS)}", witness=name)
+    return KINDS[name]
