@@ -217,7 +217,8 @@ def test_withdrawn_content_is_recognised_unless_the_sources_say_the_same(text: s
     assert "root" in verdict.saw
     assert not any(word in verdict.saw for word in ("Paris", "0199", "mei", "tea", "巴黎", "week"))
     assert refusal(context(text, withdrawn=withdrawn, sources={SOURCE: withdrawn})) is None
-    assert refusal(context(text, withdrawn=withdrawn, sources={SOURCE: "x"}, own=withdrawn)) is None
+    carried = {event: context(text, withdrawn=withdrawn, own=withdrawn, event=event) for event in EventKind}
+    assert {event for event, it in carried.items() if refusal(it) is None} == {EventKind.MIGRATE}
 
 
 def test_common_words_give_nothing_away() -> None:

@@ -20,7 +20,7 @@ _LOOKS = {
     Fate.LEFT: Look.LEFT,
 }
 _ROOTS = {EventKind.DELETE: "deleted", EventKind.CORRECT: "replaced", EventKind.MIGRATE: "superseded"}
-_DONE = {Mode.RECOMPUTE: "recomputed", Mode.REGEN: "regenerated"}
+_DONE = {Mode.RECOMPUTE: "recomputed", Mode.REGEN: "regenerated", Mode.PARAM: "unlearned"}
 
 
 def sketch(

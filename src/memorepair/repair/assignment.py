@@ -19,7 +19,8 @@ from memorepair.repair.cascade import Cascade
 from memorepair.repair.events import Migration, RepairEvent
 from memorepair.repair.inputs import Inputs
 from memorepair.repair.modes import Mode, mode_of
-from memorepair.repair.operators.operator import Operator
+from memorepair.repair.operators.learner import Learner
+from memorepair.repair.operators.operator import Operator, may_read_own
 
 OBSERVED = "observed"
 NO_OPERATOR = "no operator"
@@ -108,7 +109,8 @@ def _admitted(member: Member, recipe: Recipe, operators: OperatorTable, rows: st
         wanted = rows
         operator = operators.get(rows)
     replayable = operator is not None and operator.deterministic
-    mode = mode_of(member.kind, member.arch, observed=recipe.observed, replayable=replayable)
+    learns = isinstance(operator, Learner) and operator.mode is Mode.PARAM
+    mode = mode_of(member.kind, member.arch, observed=recipe.observed, replayable=replayable, learns=learns)
     if mode is not Mode.REMOVE and operator is not None:
         return Assignment(mode=mode, operator=operator, bar=None)
     name = () if wanted is None else (wanted,)
@@ -134,7 +136,7 @@ def _settle(
     affected, reverse = inputs.affected, inputs.affected.reverse()
     offsets, dependents = reverse.offsets.tolist(), reverse.heads.tolist()
     own = [
-        reads and not (migrates and one.operator is not None and one.operator.reads_own_version)
+        reads and not (one.operator is not None and may_read_own(one.operator, one.mode, migrates=migrates))
         for reads, one in zip(inputs.reads_own.tolist(), admitted, strict=True)
     ]
     lost = [
@@ -148,6 +150,10 @@ def _settle(
         if admitted[place].mode is Mode.RECOMPUTE:
             return gone > 0
         kept = total[place] - gone
+        if (
+            admitted[place].mode is Mode.PARAM
+        ):  # whatever has gone is the forget part; what is left must be some
+            return kept == 0
         return kept == 0 or kept / total[place] < share
 
     failed = deque(place for place, one in enumerate(admitted) if one.mode is Mode.REMOVE or fails(place))

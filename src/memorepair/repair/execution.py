@@ -28,7 +28,7 @@ from memorepair.repair.events import Deletion, Migration, RepairEvent
 from memorepair.repair.inheritance import Gone, inheriting, tells
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
-from memorepair.repair.operators.operator import Call, Input, Made, Operator
+from memorepair.repair.operators.operator import Call, Input, Made, Operator, may_read_own
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.validation import admit, first_refusal, validate
 
@@ -342,7 +342,7 @@ class _Run:
             inputs=self._inputs(key),
             params=recipe.params,
             interfaces=self._fresh(),
-            own=self.store.before_image(key) if migrates and operator.reads_own_version else None,
+            own=self.store.before_image(key) if may_read_own(operator, mode, migrates=migrates) else None,
             schema=recipe.schema,
         )
         return Given(
@@ -355,6 +355,26 @@ class _Run:
             root_marks=self._marks(),
             parent_texts=self._parent_texts(key),
             fresh=self.fresh,
+            forget=self._forget(key) if mode is Mode.PARAM else (),
+        )
+
+    def _forget(self, key: Key) -> tuple[Input, ...]:
+        """What it was trained on that is not there any more as it was read."""
+        gone: dict[Key, SupportArc] = {}
+        for arc in self.arcs[key]:
+            parent = self._parent(arc)
+            if arc.parent != key and (parent is None or parent.digest != arc.read_digest):
+                gone[arc.parent] = arc
+        texts = self.store.former([(arc.parent, arc.read_version) for arc in gone.values()])
+        return tuple(
+            Input(
+                key=one,
+                version=gone[one].read_version,
+                kind=there.kind,
+                relation=gone[one].relation,
+                content=there.content,
+            )
+            for one, there in texts.items()
         )
 
     def _inputs(self, key: Key) -> tuple[Input, ...]:
@@ -421,6 +441,7 @@ class _Run:
             root_marks=given.root_marks,
             parent_texts=given.parent_texts,
             fresh=given.fresh,
+            forget=given.forget,
             made=made,
             parents={
                 source.key: (self.standing[source.key].digest, self.store.digest(source.content))

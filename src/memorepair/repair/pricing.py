@@ -30,7 +30,7 @@ LEAST_RECENCY = 0.1
 """What was not used for ever is still worth this share of what is used today."""
 
 _SHARE_OF_MODE: Mapping[Mode, float] = MappingProxyType(
-    {Mode.RECOMPUTE: RECOMPUTE_SHARE, Mode.REGEN: 1.0, Mode.REMOVE: 0.0}
+    {Mode.RECOMPUTE: RECOMPUTE_SHARE, Mode.PARAM: RECOMPUTE_SHARE, Mode.REGEN: 1.0, Mode.REMOVE: 0.0}
 )
 _NO_RECIPE = Recipe()
 _DAY = 86_400 * 10**9

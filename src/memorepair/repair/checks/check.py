@@ -13,7 +13,7 @@ from memorepair.memory.artifact import Key, Recipe
 from memorepair.repair.checks.marks import Run
 from memorepair.repair.events import EventKind
 from memorepair.repair.modes import Mode
-from memorepair.repair.operators.operator import Call, Made, Operator
+from memorepair.repair.operators.operator import Call, Input, Made, Operator
 
 
 class Word(StrEnum):
@@ -57,6 +57,9 @@ class Given:
         The artifact's other parents that are out of service, as they were withdrawn.
     fresh
         What the event brought: replacements, interfaces.
+    forget
+        Of a model: the sources it was trained on that are gone, as they were read; those whose content is
+        left.
     """
 
     event: EventKind
@@ -68,6 +71,7 @@ class Given:
     root_marks: Mapping[Run, Key]
     parent_texts: Mapping[Key, str]
     fresh: tuple[str, ...]
+    forget: tuple[Input, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 from memorepair.graphs.terms import Kind, Relation
-from memorepair.memory.artifact import Json, Key
+from memorepair.memory.artifact import Artifact, Json, Key
 from memorepair.repair.modes import Mode
 
 
@@ -20,6 +20,17 @@ class Input:
     kind: Kind
     relation: Relation
     content: str
+
+    @classmethod
+    def of(cls, artifact: Artifact, relation: Relation = Relation.DERIVE) -> Self:
+        """A served artifact as an operator would see it: what one trains or makes a first version from."""
+        return cls(
+            key=artifact.key,
+            version=artifact.version,
+            kind=artifact.kind,
+            relation=relation,
+            content=artifact.content,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +48,7 @@ class Call:
     interfaces
         kappa_e: old interface -> content of the one that supersedes it (empty unless the event migrates).
     own
-        The before-image of the artifact itself; given only where the operator declares `reads_own_version`
-        and the event is a migration, else None.
+        The before-image of the artifact itself, where `may_read_own` holds, else None.
     schema
         JSON Schema that the content has to satisfy; None where the recipe has none.
     """
@@ -82,3 +92,12 @@ class Operator(Protocol):
     def make(self, call: Call) -> Made:
         """Make the successor's content; raise StepFailed when it cannot."""
         ...
+
+
+def may_read_own(operator: Operator, mode: Mode, *, migrates: bool) -> bool:
+    """Whether it is given the version that it is to replace.
+
+    It declares so, and carries it to a new interface, or makes a model forget: never text from what was
+    deleted or corrected.
+    """
+    return operator.reads_own_version and (migrates or mode is Mode.PARAM)

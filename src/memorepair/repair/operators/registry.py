@@ -8,8 +8,10 @@ from typing import Self
 
 from memorepair.errors import InvalidInput
 from memorepair.repair.operators.chain import ChainRewrite
+from memorepair.repair.operators.closedform import NaiveBayes, NearestCentroid, Ridge
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import ExtractiveSummariser, Generator, RegenOperator
+from memorepair.repair.operators.shards import ShardedSoftmax
 
 GROUP = "memorepair.operators"
 """Entry point group: each entry loads to an iterable of operators."""
@@ -44,6 +46,10 @@ class Operators:
                 RegenOperator(name="summarise", generator=writer),
                 RegenOperator(name="prompt-skill", generator=writer),
                 ChainRewrite(),
+                Ridge(),
+                NaiveBayes(),
+                NearestCentroid(),
+                ShardedSoftmax(),
             ]
         )
 
