@@ -6,7 +6,8 @@ module      what it holds
 digraph     `Digraph`, two read-only arrays; `arc_order` for attributes that follow the arcs
 terms       `Kind`, `Arch`, `Relation`, and the relations a cascade follows, `PROPAGATING`
 provenance  `ProvenanceGraph` with its `ProvenanceBuilder`: influence, semantic similarity, births
-support     `weigh`, which affected nodes stand on other support; `POLICIES`, `FORMS`, `Evidence`
+support     `weigh`, what affected nodes stand on beside: `Evidence` by a `Policy` and a `SupportForm`;
+            `POLICIES` and `FORMS` list them
 reach       `reach` forward, `slice_to` backward, `node_mask` for sets given either way
 order       `waves` of prerequisites, `strong_components`, `find_cycle`
 closure     `least_closed_superset`, `greatest_closed_subset`, `is_closed`, `violated_arc`
