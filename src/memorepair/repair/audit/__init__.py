@@ -1,0 +1,1 @@
+"""Provenance audit: proposes influence arcs that a record lacks."""

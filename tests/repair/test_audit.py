@@ -1,0 +1,305 @@
+"""The audit's kernel: laws of what it proposes, against a plain reference, and calibration on known losses."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memorepair.errors import InvalidInput
+from memorepair.repair.audit import tokens
+from memorepair.repair.audit.arcs import Parents
+from memorepair.repair.audit.corpus import SHARED, Corpus, Item, make_corpus
+from memorepair.repair.audit.cover import LEAST, PICKS, cover
+from memorepair.repair.audit.habits import learn
+from memorepair.repair.audit.proposals import Rule, audit
+from memorepair.repair.audit.wanted import CUT, find_hits
+
+Arcs = list[tuple[int, int]]
+
+
+def said(text: str) -> set[str]:
+    held = tokens.tokenise([text])
+    return {held.name(int(token)) for token in held.tokens}
+
+
+def chains(scopes: int, depth: int, seed: int) -> tuple[list[Item], Arcs]:
+    """Chains of extractive summaries, two a scope, each step joined by a record of the scope."""
+    draw = random.Random(seed)
+    items: list[Item] = []
+    arcs: Arcs = []
+
+    def fact() -> str:
+        return f"office {draw.choice('abcdefgh')}{draw.randrange(40)} reported {draw.randrange(10**5)} units"
+
+    for scope in range(scopes):
+        tips = []
+        for _ in range(8):
+            text = ". ".join(fact() for _ in range(8))
+            tips.append(len(items))
+            items.append(Item(scope=f"s{scope}", kind="record", text=text, original=True))
+        pool, tips = tips[2:], tips[:2]
+        for _ in range(depth):
+            for chain in range(2):
+                parents = [tips[chain], draw.choice(pool)]
+                taken = [
+                    sentence
+                    for parent, most in zip(parents, (6, 2), strict=True)
+                    for sentence in draw.sample(items[parent].text.split(". "), most)
+                ]
+                tips[chain] = len(items)
+                arcs += [(parent, len(items)) for parent in parents]
+                text = ". ".join(taken)
+                items.append(Item(scope=f"s{scope}", kind="summary", text=text, derived=True))
+    return items, arcs
+
+
+# tokens ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "token"),
+    [
+        ("at 07:00 PM", "at 19:00:00", "t1900"),
+        ("12:05 am", "00:05", "t0005"),
+        ("May 20th, 2024", "2024-05-20", "d0520"),
+        ("3rd March", "March 3", "d0303"),
+        ("1,204.0 units", "1204 units", "1204"),
+        ("user Mia_Li_36680", "mia_li_36680!", "mia_li_36680"),
+    ],
+)
+def test_one_thing_has_one_spelling(one: str, other: str, token: str) -> None:
+    assert token in said(one) & said(other)
+
+
+def test_small_numbers_count_in_pairs_only_and_long_parts_of_ids_by_themselves() -> None:
+    held = said("seat 14 of order_12345_x")
+    assert "14" not in held
+    assert "seat 14" in held
+    assert "12345" in held
+
+
+@given(st.lists(st.text(max_size=40), max_size=6))
+def test_any_text_gives_each_token_once(texts: list[str]) -> None:
+    held = tokens.tokenise(texts)
+    assert len(held.offsets) == len(texts) + 1
+    for i in range(len(texts)):
+        mine = held.tokens[held.offsets[i] : held.offsets[i + 1]]
+        assert (np.diff(mine) > 0).all()
+
+
+# against a plain reference --------------------------------------------------------------------------------
+
+
+def names_of(corpus: Corpus, text: int) -> set[int]:
+    return set(corpus.tokens.tokens[corpus.tokens.offsets[text] : corpus.tokens.offsets[text + 1]].tolist())
+
+
+def plain_cover(items: Sequence[Item], arcs: Arcs) -> list[tuple[int, int, int, float]]:
+    """(child, turn, holder, weight) by the words of the design, one item at a time."""
+    corpus = make_corpus(items)
+    n = corpus.n
+    parents = Parents.of(n, np.array([u for u, _ in arcs], int), np.array([v for _, v in arcs], int))
+    habits = learn(corpus, parents)
+    weight = corpus.weight
+    picks = []
+    for v, item in enumerate(items):
+        above = [u for u, w in set(arcs) if w == v]
+        known: dict[bool, set[int]] = {True: set(), False: set()}
+        for u in above:
+            known[items[u].original] |= names_of(corpus, u) | names_of(corpus, u + n)
+        body = names_of(corpus, v) | names_of(corpus, v + n)
+        if item.given:
+            want = {False: names_of(corpus, v + n) - known[False], True: body - known[True]}
+        else:
+            want = dict.fromkeys((False, True), body - known[True] - known[False])
+        seen, frontier = set(above), list(above)
+        while frontier:
+            top = frontier.pop()
+            fresh = {u for u, w in arcs if w == top} - seen
+            seen |= fresh
+            frontier += fresh
+        hits: dict[int, set[int]] = defaultdict(set)
+        holders = Counter(t for u in range(n) for t in names_of(corpus, u))
+        for token in want[True] | want[False]:
+            if weight[token] <= 0 or holders[token] < 2:
+                continue
+            for scope in {item.scope, SHARED}:
+                born = [u for u in range(v) if items[u].scope == scope and token in names_of(corpus, u)]
+                for u in born[-CUT:]:
+                    pair = 2 * corpus.kind[u] + (items[u].scope == item.scope)
+                    fed = habits.rate[pair, corpus.kind[v]] > 0
+                    if token in want[items[u].original] and fed and u not in seen:
+                        hits[u].add(token)
+        done: set[int] = set()
+        for turn in range(PICKS):
+            score = {u: sum(weight[t] for t in held - done) for u, held in hits.items()}
+            if not score:
+                break
+            best = max(score, key=lambda u: (round(score[u], 3), u))
+            if score[best] < LEAST:
+                break
+            picks.append((v, turn, best, round(float(score[best]), 6)))
+            done |= hits.pop(best)
+    return picks
+
+
+words = st.sampled_from([f"word{i}" for i in range(12)] + ["fleet", "x1", "7", "the"])
+items_of = st.builds(
+    Item,
+    scope=st.sampled_from(["a", "b", SHARED]),
+    kind=st.sampled_from(["record", "summary"]),
+    text=st.lists(words, max_size=6).map(" ".join),
+    given=st.one_of(st.just(""), st.lists(words, max_size=2).map(" ".join)),
+    original=st.booleans(),
+)
+
+
+@st.composite
+def records(draw: st.DrawFn) -> tuple[list[Item], Arcs]:
+    items = draw(st.lists(items_of, min_size=4, max_size=14))
+    ends = st.tuples(st.integers(0, len(items) - 1), st.integers(0, len(items) - 1))
+    arcs = draw(st.lists(ends.filter(lambda arc: arc[0] < arc[1]), max_size=20))
+    return items, arcs
+
+
+@settings(max_examples=150)
+@given(records())
+def test_the_cover_of_all_items_at_once_is_the_cover_of_each(record: tuple[list[Item], Arcs]) -> None:
+    items, arcs = record
+    corpus = make_corpus(items)
+    parents = Parents.of(corpus.n, np.array([u for u, _ in arcs], int), np.array([v for _, v in arcs], int))
+    habits = learn(corpus, parents)
+    everyone = habits.fed(corpus, np.arange(corpus.n))
+    found = cover(corpus, find_hits(corpus, parents, habits, everyone))
+    picks = sorted(
+        (int(everyone[row]), int(turn), int(holder), round(float(weight), 6))
+        for row, turn, holder, weight in zip(found.row, found.turn, found.holder, found.weight, strict=True)
+    )
+    assert picks == plain_cover(items, arcs)
+
+
+@given(records())
+def test_what_is_proposed_is_older_and_no_recorded_ancestor(record: tuple[list[Item], Arcs]) -> None:
+    items, arcs = record
+    found = audit(items, arcs)
+    above: dict[int, set[int]] = defaultdict(set)
+    for v in range(len(items)):
+        for u, w in arcs:
+            if w == v:
+                above[v] |= {u} | above[u]
+    for one in found.proposals:
+        assert one.parent < one.child
+        assert one.parent not in above[one.child]
+        assert (one.rule is Rule.CONTENT) == bool(one.shared)
+    assert audit(items, arcs) == found
+
+
+# calibration ----------------------------------------------------------------------------------------------
+
+
+def reached(root: int, arcs: Arcs) -> set[int]:
+    children = defaultdict(list)
+    for u, v in arcs:
+        children[u].append(v)
+    seen, frontier = {root}, [root]
+    while frontier:
+        for child in children[frontier.pop()]:
+            if child not in seen:
+                seen.add(child)
+                frontier.append(child)
+    return seen
+
+
+@pytest.mark.parametrize("regularity", [False, True])
+def test_lost_arcs_are_found_again_with_probabilities_that_can_be_acted_on(regularity: bool) -> None:
+    items, arcs = chains(8, 12, seed=1)
+    draw = random.Random(2)
+    kept = [arc for arc in arcs if draw.random() >= 0.05]
+    found = audit(items, kept, regularity=regularity)
+    assert found.calibrated
+    added = [(one.parent, one.child) for one in found.proposals if (one.probability or 0) >= 0.3]
+    exposed, plain, wrong, healthy = 0, 0, 0, 0
+    for root in (v for v, item in enumerate(items) if item.original):
+        true = reached(root, arcs)
+        seen = reached(root, kept + added)
+        exposed += len(true - seen)
+        plain += len(true - reached(root, kept))
+        wrong += len(seen - true)
+        healthy += len(items) - len(true)
+    assert exposed < plain / 5
+    assert wrong < 0.01 * healthy
+    assert found.missing is not None
+    assert 0.02 < found.missing < 0.1
+
+
+def test_a_complete_record_is_left_alone() -> None:
+    items, arcs = chains(8, 12, seed=3)
+    found = audit(items, arcs)
+    true = set(arcs)
+    sure = [one for one in found.proposals if (one.probability or 0) >= 0.5]
+    assert len(sure) <= 0.01 * len(true)
+    assert found.missing is not None
+    assert found.missing < 0.02
+
+
+def test_too_few_hidden_arcs_found_mean_no_probability() -> None:
+    items, arcs = chains(1, 4, seed=4)
+    found = audit(items, arcs[:-2])
+    assert not found.calibrated
+    assert found.missing is None
+    assert found.proposals
+    assert all(one.probability is None for one in found.proposals)
+
+
+def test_the_parent_is_told_from_the_grandparent_and_the_original() -> None:
+    items, arcs = chains(6, 10, seed=5)
+    last = len(items) - 1
+    parents = {u for u, v in arcs if v == last}
+    found = audit(items, [arc for arc in arcs if arc[1] != last])
+    mine = [one for one in found.proposals if one.child == last]
+    assert last in found.lone
+    assert {one.parent for one in mine[: len(parents)]} == parents
+
+
+def test_a_scope_never_recorded_is_found_by_what_other_scopes_look_like() -> None:
+    items, arcs = chains(10, 10, seed=6)
+    kept = [(u, v) for u, v in arcs if items[v].scope != "s3"]
+    found = audit(items, kept)
+    lost = set(arcs) - set(kept)
+    listed = {(one.parent, one.child): one.probability or 0 for one in found.proposals}
+    assert sum(listed.get(arc, 0) >= 0.3 for arc in lost) > 0.8 * len(lost)
+    assert set(found.lone) == {v for _, v in lost}
+
+
+def test_a_derived_kind_without_any_arc_is_a_finding_and_gets_proposals() -> None:
+    items, arcs = chains(6, 8, seed=7)
+    answers = []
+    for v in range(len(items) - 1, 0, -40):
+        answers.append((v, len(items)))
+        text = ". ".join(items[v].text.split(". ")[:4])
+        items.append(Item(scope=items[v].scope, kind="answer", text=text, derived=True))
+    found = audit(items, arcs)
+    assert found.silent == ("answer",)
+    best = {}
+    for one in found.proposals:
+        best.setdefault(one.child, one.parent)
+    told = [best.get(child) in {parent} | {v for _, v in arcs} for parent, child in answers]
+    assert all(told)
+
+
+def test_an_arc_out_of_the_items_is_refused() -> None:
+    with pytest.raises(InvalidInput) as error:
+        audit([Item(scope="a", kind="record", text="x")], [(0, 3)])
+    assert error.value.witness == (0, 3)
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    found = audit([], [])
+    assert found.proposals == ()
+    assert not found.calibrated
