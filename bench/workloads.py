@@ -66,7 +66,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """How much of a sentence changes when it is taken over; `twins` makes the roots of a scope near copies."""
+    """Share of the words that change when a sentence is taken over; `twins`: the roots are near copies."""
 
     replaced: float
     twins: bool = False
@@ -95,7 +95,7 @@ def deep(
     -----
     The order of the draws is part of the contract: the same arguments give the same workload for ever.
     """
-    return _Deep(DEEP[family], random.Random(f"{family} {seed}"), requests).made(f"deep {family}", scopes)  # noqa: S311  a workload is no secret
+    return _Deep(DEEP[family], random.Random(f"{family} {seed}"), requests).made(f"deep {family}", scopes)
 
 
 class _Deep:
@@ -111,9 +111,7 @@ class _Deep:
     def made(self, name: str, scopes: int) -> Workload:
         for scope in range(scopes):
             self._scope(f"scope-{scope}")
-        return Workload(
-            name=name, items=tuple(self._items), arcs=tuple(self._arcs), roots=tuple(self._roots)
-        )
+        return Workload(name=name, items=tuple(self._items), arcs=tuple(self._arcs), roots=tuple(self._roots))
 
     def _scope(self, scope: str) -> None:
         draw = self._draw
@@ -238,13 +236,12 @@ def _item(draft: Draft) -> Item:
     )
 
 
+def _deep_of(family: str) -> Callable[[int, Path], Workload]:
+    return lambda seed, data: deep(family, seed=seed, requests=requests_of(data / "traces-toolbench"))
+
+
 FAMILIES: Mapping[str, Callable[[int, Path], Workload]] = {
-    **{
-        f"deep-{family}": lambda seed, data, family=family: deep(
-            family, seed=seed, requests=requests_of(data / "traces-toolbench")
-        )
-        for family in DEEP
-    },
+    **{f"deep-{family}": _deep_of(family) for family in DEEP},
     "tau-bench": lambda seed, data: tau_bench(data / "traces-tau-bench", runs=68),
 }
 """Families by name: (seed, folder of the data) -> workload; recorded ones are the same for every seed."""

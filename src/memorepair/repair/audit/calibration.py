@@ -36,6 +36,8 @@ _RIDGE = 0.1
 _EM_STEPS = 60
 _NEWTON_STEPS = 30
 _FIRST_GUESS = 0.75
+_FOLDS = 5
+_SHARES = (0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -146,7 +148,8 @@ def calibrate(hiding: Hiding, proposed: Floats, arcs: int) -> Calibration:
     """Positive and unlabelled: what found a hidden arc is true, what is proposed as it stands may be.
 
     EM over a logistic model: proposals count as true with their probability of the step before, and their
-    sum T sets the odds of a proposal against a hidden arc's. T is at least `FLOOR` of the recorded arcs.
+    sum T sets the odds of a proposal against a hidden arc's. T is at least `FLOOR` of the recorded arcs, and
+    at least as many as score like hidden arcs do (`_alike`).
 
     Notes
     -----
@@ -158,7 +161,7 @@ def calibrate(hiding: Hiding, proposed: Floats, arcs: int) -> Calibration:
     ones = np.ones(m)
     b = _logistic(x, np.r_[ones, np.zeros(p)], np.zeros(x.shape[1]))
     odds = np.exp(np.clip(x @ b, -30, 30))
-    least = FLOOR * arcs
+    least = max(FLOOR * arcs, _alike(x, m))
     true = max(least, m / float(np.quantile(odds[:m], _FIRST_GUESS)))
     probability = np.minimum(SUREST, odds[m:] * true / m)
     b = np.zeros(x.shape[1])
@@ -173,6 +176,24 @@ def calibrate(hiding: Hiding, proposed: Floats, arcs: int) -> Calibration:
         if moved < 1e-3:
             break
     return Calibration(probability=np.minimum(probability, SUREST), true=true)
+
+
+def _alike(x: Floats, m: int) -> float:
+    """How many proposals (rows from m on) score like the hidden arcs (rows before).
+
+    Where half of the hidden arcs score above a bound, so does half of the T true proposals: T is the number
+    above it over the share; the median over several bounds. Every row is scored by a model that has not seen
+    it, because one that has tells a small store's few proposals from the hidden arcs by heart.
+    """
+    label = np.arange(len(x)) < m
+    fold = np.r_[np.arange(m), np.arange(len(x) - m)] % _FOLDS
+    score = np.empty(len(x))
+    for one in range(_FOLDS):
+        seen = fold != one
+        score[~seen] = x[~seen] @ _logistic(x[seen], label[seen].astype(np.float64), np.zeros(x.shape[1]))
+    bounds = np.quantile(score[:m], [1 - share for share in _SHARES])
+    above = [float((score[m:] >= bound).sum()) / share for bound, share in zip(bounds, _SHARES, strict=True)]
+    return float(np.median(above))
 
 
 def _standardised(x: Floats) -> Floats:
