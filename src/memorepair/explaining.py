@@ -78,6 +78,10 @@ class Explanation:
         Name of the solver.
     at_price
         Whether it is chosen at `price` itself.
+    budgeted
+        Whether there is a budget, which `price` knows nothing of.
+    overrun
+        Whether what is required costs more than the budget.
     """
 
     id: Hashable
@@ -90,6 +94,8 @@ class Explanation:
     path: tuple[Hashable, ...] = ()
     by: str = "pseudoflow"
     at_price: bool = False
+    budgeted: bool = False
+    overrun: bool = False
 
     def __str__(self) -> str:
         head = f"{shown(self.id)} is {'chosen' if self.chosen else 'not chosen'}"
@@ -123,6 +129,8 @@ class Explanation:
                     if chain
                     else ""
                 )
+                if self.overrun:
+                    why = ": what is required costs more than the budget"
                 return f"{head}, nothing is{why}."
 
     def to_json(self) -> dict[str, object]:
@@ -143,6 +151,12 @@ class Explanation:
         price = self.price
         if price is None:
             return ""
+        if self.budgeted:
+            if not math.isfinite(price) or price < 0:
+                return f" Without a budget it is in at {'every' if price == math.inf else 'no'} tradeoff."
+            least = "up to" if self.at_price else "below"
+            now = _shown(self.tradeoff)
+            return f" Without a budget it is in {least} the tradeoff {_shown(price)}; that is {now} now."
         if price == math.inf:
             return " It is in at every tradeoff."
         if price == -math.inf:
@@ -208,6 +222,8 @@ def explain(selection: Selection, id: Hashable, *, curve: Frontier | None = None
         path=selection.report.infeasible,
         by=selection.solver,
         at_price=selection.ties == "most",
+        budgeted=instance.budget is not None,
+        overrun=bool(selection.report.overrun),
     )
     bars = witnesses(instance.requires, instance.executable)
     if bars.step[place] >= 0:

@@ -103,6 +103,8 @@ def fraction(number: object) -> Fraction:
     InvalidInstance
         Not a finite number (witness: it).
     """
+    if type(number) is Fraction:
+        return number
     if isinstance(number, np.generic):
         number = float(str(number)) if isinstance(number, np.floating) else number.item()
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction, Decimal)):

@@ -185,9 +185,10 @@ def _totals(sets: Mask, amounts: list[Fraction]) -> list[Fraction]:
 def _mask(instance: SelectionInstance, chosen: Iterable[Hashable] | Mask) -> Mask:
     if isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_:
         return chosen
+    place = {id: position for position, id in enumerate(instance.ids or ())}
     mask = np.zeros(instance.k, np.bool_)
     for id in chosen:
-        mask[instance.position(id)] = True
+        mask[place[id] if id in place else instance.position(id)] = True
     return mask
 
 

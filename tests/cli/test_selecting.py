@@ -148,3 +148,83 @@ def test_a_file_that_is_no_instance(empty: Shell, tmp_path: Path, content: bytes
     path.write_bytes(content)
     assert empty.told("select", str(path), code=2)["error"]["type"] == "InvalidFile"
     assert empty.told("select", str(tmp_path / "missing.json"), code=2)["error"]["type"] == "InvalidFile"
+
+
+BUDGETED: list[dict[str, Any]] = [
+    {"id": "base", "value": 0, "cost": 2},
+    {"id": "skill", "value": 9, "cost": 2, "requires": ["base"]},
+    {"id": "small", "value": 3, "cost": 3},
+    {"id": "junk", "value": 0, "cost": 1},
+    {"id": "gone", "value": 9, "cost": 1, "executable": False},
+    {"id": "lost", "value": 9, "cost": 1, "requires": ["gone"]},
+]
+
+
+def test_a_budget_is_kept_proved_and_told(empty: Shell, tmp_path: Path) -> None:
+    path = str(written(tmp_path, BUDGETED, tradeoff=0))
+    told = empty.told("select", path, "--budget", "4")
+    assert (told["chosen"], told["cost"], told["budget"]) == (["base", "skill"], 4, 4)
+    assert (told["status"], told["verified"], told["ties"]) == ("optimal", True, None)
+    assert told["leaves"] >= 1
+    shown = empty.shown("select", path, "--budget", "4")
+    assert {"budget", "leaves"} <= {line.split()[0] for line in shown.splitlines() if line.strip()}
+    assert empty.told("select", path, "--budget", "0")["chosen"] == []
+    held = str(written(tmp_path, BUDGETED, tradeoff=0, budget=3))
+    assert empty.told("select", held)["chosen"] == ["small"]
+    assert empty.told("select", held, "--budget", "1e9")["cost"] == 7
+    over = empty.told("select", held, "--required", "skill", code=1)
+    assert (over["status"], over["overrun"]) == ("infeasible", [4])
+    assert "more than the budget" in empty.shown("select", held, "--required", "skill", code=1)
+
+
+def test_a_budgeted_answer_is_explained(empty: Shell, tmp_path: Path) -> None:
+    path = str(written(tmp_path, BUDGETED, tradeoff=0.1))
+    asked = [part for one in BUDGETED for part in ("--explain", one["id"])]
+    told = empty.told("select", path, "--budget", "4", *asked)
+    why = {one["id"]: one for one in told["explanations"]}
+    assert {id: one["reason"] for id, one in why.items()} == {
+        "base": "paid for by dependents",
+        "skill": "pays for itself",
+        "small": "beyond the budget",
+        "junk": "not worth its price",
+        "gone": "barred",
+        "lost": "barred",
+    }
+    assert why["base"]["payers"] == [["skill", 0.2]]
+    assert why["lost"]["path"] == ["lost", "gone"]
+    assert why["small"]["price"] == 1
+    for id in ("skill", "small"):
+        assert "without a budget" in why[id]["sentence"].lower()
+    assert "without a budget" not in why["lost"]["sentence"].lower()
+
+
+def test_several_budgets(empty: Shell, tmp_path: Path) -> None:
+    two = [
+        {"id": n, "value": v, "cost": c} for n, v, c in (("a", 4, [1, 5]), ("b", 4, [5, 1]), ("c", 5, [3, 3]))
+    ]
+    path = str(written(tmp_path, two, tradeoff=0))
+    told = empty.told("select", path, "--budget", "6", "--budget", "6", "--explain", "a")
+    assert (told["chosen"], told["cost"], told["budget"]) == (["a", "b"], [6, 6], [6, 6])
+    assert told["explanations"][0]["price"] is None
+    assert empty.told("select", path, "--budget", "5", "--budget", "5")["chosen"] == ["c"]
+    assert empty.told("select", path, "--budget", "5", code=2)["error"]["type"] == "InvalidInstance"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--budget=-1",),
+        ("--budget=nan",),
+        ("--budget=much",),
+        ("--budget=1", "--budget=2"),
+        ("--budget=1", "--solver=greedy"),
+        ("--budget=1", "--ties=most"),
+        ("--budget=1", "--gap=1"),
+        ("--budget=1", "--time-limit=-1"),
+        ("--gap=0.1",),
+        ("--time-limit=1",),
+    ],
+    ids=str,
+)
+def test_bad_budgets(empty: Shell, file: Path, options: tuple[str, ...]) -> None:
+    assert empty.told("select", str(file), *options, code=2)["error"]["type"].startswith("Invalid")

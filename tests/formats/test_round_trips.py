@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memorepair import SelectionInstance, formats, select
 from memorepair.errors import InvalidFile, InvalidInput, UnknownId
+from memorepair.formats import lp, mps, mps_plain
 from memorepair.graphs import Digraph, MinCutNetwork, generate
 from memorepair.integers import fraction, profits
 from memorepair.solvers.ortools_flow import OrtoolsFlow
@@ -119,6 +120,27 @@ def test_pits_keep_what_decides(folder: Path, drawn: SelectionInstance) -> None:
     assert limits(again) == limits(instance)
     if instance.limits and instance.k:
         assert exact(again.cost) == exact(instance.cost)
+
+
+@settings(max_examples=60)
+@given(instances(budgets=True, decimal=True))
+def test_what_is_read_in_bulk_is_what_is_read_line_by_line(instance: SelectionInstance) -> None:
+    text = mps.format_mps(instance)
+    bulk = mps_plain.plain_program(text)
+    assert bulk is not None
+    assert same(bulk.instance(), mps.read_program(text).instance())
+    text = lp.format_lp(instance)
+    assert same(lp.parse_lp(text), lp.parse_lp(text.replace(" <= ", "\n<= ")))
+
+
+def same(one: SelectionInstance, other: SelectionInstance) -> bool:
+    return (
+        (exact(one.value), exact(one.cost), limits(one), one.ids)
+        == (exact(other.value), exact(other.cost), limits(other), other.ids)
+        and sorted(arcs(one.requires, loops=True)) == sorted(arcs(other.requires, loops=True))
+        and np.array_equal(one.executable, other.executable)
+        and np.array_equal(one.required, other.required)
+    )
 
 
 def network_of(instance: SelectionInstance, folder: Path) -> MinCutNetwork:

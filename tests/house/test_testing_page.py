@@ -56,6 +56,29 @@ def test_an_answer_is_not_optimal_by_saying_so(instance: SelectionInstance) -> N
         assert_optimal(lie)
 
 
+@settings(max_examples=25)
+@given(instances(budgets=True, max_size=6))
+def test_an_optimum_within_a_budget_is_held_against_every_set(instance: SelectionInstance) -> None:
+    selection = select(instance, gap=0)
+    if selection.answer is None:
+        return
+    assert_closed(instance, selection.chosen)
+    assert_certificate(selection)
+    if selection.status is Status.OPTIMAL:
+        assert_optimal(selection)
+
+
+def test_a_lie_within_a_budget_is_caught() -> None:
+    selection = select(value=[4, 4, 5], cost=[[1, 5], [5, 1], [3, 3]], budget=[6, 6], gap=0)
+    assert_optimal(selection)
+    poorer = np.array([False, False, True])
+    assert selection.answer is not None
+    with pytest.raises(AssertionError):
+        assert_certificate(replace(selection, answer=replace(selection.answer, mask=poorer)))
+    with pytest.raises(AssertionError):
+        assert_certificate(replace(selection, leaves=selection.leaves * 2))
+
+
 def test_the_wrong_extreme_is_caught() -> None:
     selection = select(value=[0, 1], ties="fewest")
     assert_optimal(selection)

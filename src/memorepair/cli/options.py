@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
+from memorepair.integers import fraction
 from memorepair.memory.artifact import Key, Scope
 
 Db = Annotated[Path, typer.Option("--db", envvar="MEMOREPAIR_DB", help="The memory's file.", dir_okay=False)]
@@ -35,7 +37,7 @@ Ties = Annotated[str, typer.Option(help="Of several optima the smallest (fewest)
 Solver = Annotated[str, typer.Option(help="Name of the solver.")]
 
 
-def amount(text: str, what: str) -> Decimal:
+def amount(text: str, what: str) -> Fraction:
     """The number that an option's text spells, no digit lost."""
     try:
         number = Decimal(text)
@@ -43,7 +45,7 @@ def amount(text: str, what: str) -> Decimal:
         number = Decimal("nan")
     if not number.is_finite():
         raise InvalidInput(f"{what} is a finite number, not {text[:40]!r}", witness=text)
-    return number
+    return fraction(number)
 
 
 def opened(db: Path) -> Memory:

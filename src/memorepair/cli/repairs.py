@@ -23,6 +23,7 @@ from memorepair.cli.options import (
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
 from memorepair.cli.selecting import held
+from memorepair.integers import nearest
 from memorepair.memory.artifact import Json
 from memorepair.problems import Status
 from memorepair.proof import Ties as TieRule
@@ -91,7 +92,7 @@ def repair(
 
 
 def _limit(budget: str | None) -> float | None:
-    return None if budget is None else float(amount(budget, "a budget"))
+    return None if budget is None else nearest(amount(budget, "a budget"))
 
 
 def _told(found: RepairPlan) -> dict[str, Json]:

@@ -9,11 +9,12 @@ from typing import Annotated, cast
 
 import typer
 
+from memorepair.budgeting import GAP, TIME_LIMIT
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
-from memorepair.cli.options import AsJson, FromFormat, Solver, Ties, Tradeoff
+from memorepair.cli.options import AsJson, FromFormat, Solver, Ties, Tradeoff, amount
 from memorepair.cli.output import emit, pairs, rows, say
 from memorepair.cli.plain import plain
-from memorepair.errors import InvalidFile, UnknownId
+from memorepair.errors import InvalidFile, InvalidInput, UnknownId
 from memorepair.explaining import Explanation, explain
 from memorepair.formats import read
 from memorepair.frontier import frontier
@@ -31,6 +32,19 @@ def add_to(app: typer.Typer) -> None:
 def solve(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="An instance file (docs/formats.md).")],
     tradeoff: Tradeoff = None,
+    budget: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The most that the chosen may cost together; once for each of several costs, in order.",
+            metavar="NUMBER",
+        ),
+    ] = None,
+    gap: Annotated[
+        float | None, typer.Option(help="With a budget: a proven gap that is good enough.")
+    ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="With a budget: stop after so many seconds.")
+    ] = None,
     ties: Ties = "fewest",
     solver: Solver = "pseudoflow",
     required: Annotated[
@@ -51,7 +65,20 @@ def solve(
         mask[_positions(instance, required)] = True
         instance = replace(instance, required=mask)
     positions = _positions(instance, asked or ())
-    selection = select(instance, tradeoff=tradeoff, ties=cast(TieRule, ties), solver=solver)
+    limits = tuple(amount(text, "a budget") for text in budget or ())
+    if limits:
+        several = len(limits) > 1 or instance.cost.ndim == 2
+        instance = replace(instance, budget=limits if several else limits[0])
+    if instance.budget is None and (gap is not None or time_limit is not None):
+        raise InvalidInput("a gap and a time limit stop the search within a budget: give one", witness=gap)
+    selection = select(
+        instance,
+        tradeoff=tradeoff,
+        ties=cast(TieRule, ties),
+        solver=solver,
+        gap=GAP if gap is None else gap,
+        time_limit=TIME_LIMIT if time_limit is None else time_limit,
+    )
     verified = selection.verify()
     why = _explained(selection, positions)
     if as_json:
@@ -110,6 +137,12 @@ def _told(selection: Selection, verified: bool, why: list[Explanation]) -> dict[
         for name in ("chosen", "value", "cost", "objective", "bound", "gap"):
             about[name] = plain(getattr(selection, name))
         about["loss"] = plain(figure(selection.instance, selection.report.loss))
+    if selection.instance.budget is not None:
+        about["budget"] = plain(selection.instance.budget)
+        about["slack"] = [plain(figure(selection.instance, one)) for one in selection.report.slack]
+        about["overrun"] = plain(selection.report.overrun)
+        about["leaves"] = len(selection.leaves)
+        about["ilp_bound"] = plain(selection.ilp_bound)
     if why:
         about["explanations"] = [plain(one.to_json()) for one in why]
     return about
@@ -137,6 +170,8 @@ def _show(selection: Selection, verified: bool) -> None:
             "slack": slack if any(slack) else None,
             "value": selection.value,
             "cost": selection.cost,
+            "budget": selection.instance.budget,
+            "leaves": len(selection.leaves) or None,
             "chosen": f"{len(selection.chosen)} of {selection.instance.k}",
             "barred": report.barred,
             "solver": selection.solver,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorepair.formats.text import decimal, fault
-from memorepair.graphs.digraph import Digraph
+from memorepair.graphs.digraph import Digraph, Int64
 from memorepair.integers import Number, fraction, shown
 from memorepair.problems import SelectionInstance
 
@@ -45,8 +45,10 @@ class Program:
         Of the variables, in order.
     profits : k numbers
         Objective, to be maximised.
+    arcs : (m, 2) int64
+        Prerequisites: rows ``x - y <= 0``, x and y.
     rows
-        Prerequisites and budgets, in any order.
+        The others, in any order: budgets, or prerequisites as well.
     lower, upper : k of 0 or 1
         Bounds.
     whole
@@ -55,6 +57,7 @@ class Program:
 
     names: Sequence[str]
     profits: Sequence[Exact]
+    arcs: Int64
     rows: Sequence[Row]
     lower: Sequence[int]
     upper: Sequence[int]
@@ -73,10 +76,11 @@ class Program:
         arcs: list[tuple[int, int]] = []
         budgets: list[Row] = []
         for row in self.rows:
-            if tuple(sorted(row.coefficients)) == (-1, 1) and row.limit == 0:
+            two = len(row.coefficients) == 2
+            if two and sorted(row.coefficients) == [-1, 1] and row.limit == 0:
                 one = row.columns[row.coefficients.index(1)]
                 arcs.append((one, row.columns[row.coefficients.index(-1)]))
-            elif row.limit >= 0 and all(coefficient >= 0 for coefficient in row.coefficients):
+            elif row.limit >= 0 and all(coefficient.numerator >= 0 for coefficient in row.coefficients):
                 if not self.whole:
                     raise fault(row.line, "a budget on variables that are not all integer")
                 budgets.append(row)
@@ -88,7 +92,7 @@ class Program:
                 cost[column] += coefficient
         limits = tuple(row.limit for row in budgets)
         one_cost = costs[0] if costs else [0] * k
-        ends = np.array(arcs, np.int64).reshape(-1, 2)
+        ends = np.concatenate([self.arcs, np.array(arcs, np.int64).reshape(-1, 2)])
         positions = all(name == f"x{place}" for place, name in enumerate(self.names))
         return SelectionInstance(
             value=cast("npt.NDArray[np.object_]", list(self.profits)),

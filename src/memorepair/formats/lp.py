@@ -13,18 +13,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from memorepair.errors import InvalidFile
 from memorepair.formats import linear
 from memorepair.formats.format import Content
 from memorepair.formats.instance_json import instance_only
 from memorepair.formats.linear import Exact, Program, Row
+from memorepair.formats.lp_plain import BELOW, NAME, NUMBER, plain_bounds, plain_rows, plain_sum
 from memorepair.formats.text import fault, number, read_text, write_text
 from memorepair.problems import SelectionInstance
 
-_NAME = r"[^\s:+\-<>=0-9.\[\]^*/][^\s:+\-<>=\[\]^*/]*"
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![^\s:+\-<>=]))"
-    rf"|(?P<sense><=|=<|>=|=>|<|>|=)|(?P<sign>[+\-])|(?P<label>{_NAME}\s*:)|(?P<name>{_NAME}))"
+    rf"\s*(?:(?P<number>{NUMBER}(?![^\s:+\-<>=]))"
+    rf"|(?P<sense><=|=<|>=|=>|<|>|=)|(?P<sign>[+\-])|(?P<label>{NAME}\s*:)|(?P<name>{NAME}))"
 )
 _SECTIONS = {
     **dict.fromkeys(("maximize", "maximise", "maximum", "max"), "objective"),
@@ -34,9 +36,9 @@ _SECTIONS = {
     **dict.fromkeys(("binaries", "binary", "bin"), "binaries"),
     "end": "end",
 }
+_BEGINNINGS = {name[:3] for name in _SECTIONS}
 _ORDER = ("", "objective", "rows", "bounds", "generals", "binaries", "end")
 _TERMS_A_LINE = 5
-_BELOW = ("<", "<=", "=<")
 
 
 class Lp:
@@ -96,7 +98,9 @@ def parse_lp(text: str) -> SelectionInstance:
         content = raw.partition("\\")[0].strip()
         if not content:
             continue
-        following = _SECTIONS.get(" ".join(content.lower().split()))
+        following = None
+        if content[:3].lower() in _BEGINNINGS:
+            following = _SECTIONS.get(" ".join(content.lower().split()))
         if following is not None:
             if _ORDER.index(following) <= _ORDER.index(section):
                 raise fault(line, f"{content!r} is out of place")
@@ -186,19 +190,20 @@ def _tokens(lines: list[tuple[int, str]]) -> Iterator[_Token]:
 
 
 def _program(sections: dict[str, list[tuple[int, str]]]) -> Program:
-    reader = _Reader(sections["objective"])
-    reader.label()
-    terms = reader.terms()
-    if reader.now.kind != "end":
-        raise fault(reader.now.line, f"cannot read {reader.now.text[:40]!r}")
-    place: dict[str, int] = {}
-    for name, _, line in terms:
-        if name in place:
-            raise fault(line, f"{name!r} stands twice in the objective")
-        place[name] = len(place)
-    low, high = _bounds(_Reader(sections["bounds"]), place)
-    whole = set()
+    objective = plain_sum(sections["objective"])
+    if objective is None or len(dict(objective)) < len(objective):
+        objective = _objective(_Reader(sections["objective"]))
+    place = {name: number for number, (name, _) in enumerate(objective)}
+    bounds = plain_bounds(sections["bounds"])
+    if bounds is None or not place.keys() >= bounds[1].keys():
+        bounds = _bounds(_Reader(sections["bounds"]), place)
+    low, high = bounds
+    whole: set[int] = set()
     for section in ("generals", "binaries"):
+        words = {word for _, content in sections[section] for word in content.split()}
+        if section == "generals" and words <= place.keys():
+            whole.update(place[word] for word in words)
+            continue
         names = _Reader(sections[section])
         while names.now.kind != "end":
             token = names.take("name")
@@ -208,14 +213,31 @@ def _program(sections: dict[str, list[tuple[int, str]]]) -> Program:
     for name in place:
         if name not in high:
             raise InvalidFile(f"{name!r} has no upper bound of 1", witness=name)
+    arcs, rows, left = plain_rows(sections["rows"], place)
+    for statement in left:
+        rows += _rows(_Reader(statement), place)
     return Program(
         names=list(place),
-        profits=[coefficient for _, coefficient, _ in terms],
-        rows=_rows(_Reader(sections["rows"]), place),
+        profits=[coefficient for _, coefficient in objective],
+        arcs=np.array(arcs, np.int64).reshape(-1, 2),
+        rows=rows,
         lower=[low.get(name, 0) for name in place],
         upper=[high[name] for name in place],
         whole=len(whole) == len(place),
     )
+
+
+def _objective(reader: _Reader) -> list[tuple[str, Exact]]:
+    reader.label()
+    terms = reader.terms()
+    if reader.now.kind != "end":
+        raise fault(reader.now.line, f"cannot read {reader.now.text[:40]!r}")
+    seen: set[str] = set()
+    for name, _, line in terms:
+        if name in seen:
+            raise fault(line, f"{name!r} stands twice in the objective")
+        seen.add(name)
+    return [(name, coefficient) for name, coefficient, _ in terms]
 
 
 def _rows(reader: _Reader, place: dict[str, int]) -> list[Row]:
@@ -227,7 +249,7 @@ def _rows(reader: _Reader, place: dict[str, int]) -> list[Row]:
         limit = reader.constant()
         if sense.text == "=":
             raise fault(sense.line, "a closure has no equations")
-        sign = 1 if sense.text in _BELOW else -1
+        sign = 1 if sense.text in BELOW else -1
         columns = [_known(name, line, place) for name, _, line in terms]
         if len(set(columns)) < len(columns):
             raise fault(sense.line, "a variable stands twice in a row")
@@ -243,7 +265,7 @@ def _bounds(reader: _Reader, place: dict[str, int]) -> tuple[dict[str, int], dic
         if reader.now.kind != "name":
             left = _binary(reader.constant(), reader.now.line)
             sense = reader.take("sense")
-            if sense.text not in _BELOW:
+            if sense.text not in BELOW:
                 raise fault(sense.line, "expected 'LOW <= x <= HIGH'")
             _set(low, reader.now, left)
         name = reader.take("name")
@@ -251,9 +273,9 @@ def _bounds(reader: _Reader, place: dict[str, int]) -> tuple[dict[str, int], dic
         if reader.now.kind == "sense":
             sense = reader.take("sense")
             right = _binary(reader.constant(), name.line)
-            if sense.text in (*_BELOW, "="):
+            if sense.text in (*BELOW, "="):
                 _set(high, name, right)
-            if sense.text not in _BELOW:
+            if sense.text not in BELOW:
                 _set(low, name, right)
     return low, high
 

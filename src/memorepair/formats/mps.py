@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
 from memorepair.errors import InvalidFile
 from memorepair.formats import linear
 from memorepair.formats.format import Content
 from memorepair.formats.instance_json import instance_only
 from memorepair.formats.linear import Exact, Program, Row
+from memorepair.formats.mps_plain import MARKS, SECTIONS, plain_program
 from memorepair.formats.text import fault, number, read_text, write_text
 from memorepair.problems import SelectionInstance
-
-_SECTIONS = ("NAME", "OBJSENSE", "ROWS", "COLUMNS", "RHS", "BOUNDS", "ENDATA")
-_WHOLE = "'INTORG'", "'INTEND'"
 
 
 class Mps:
@@ -59,7 +59,7 @@ def format_mps(instance: SelectionInstance) -> str:
             columns[place].append(f" x{place} budget{kind} {cost}")
     entries = [entry for column in columns for entry in column]
     if budgets:
-        entries = [f" MARKER 'MARKER' {_WHOLE[0]}", *entries, f" MARKER 'MARKER' {_WHOLE[1]}"]
+        entries = [f" MARKER 'MARKER' {MARKS[0]}", *entries, f" MARKER 'MARKER' {MARKS[1]}"]
     bounds = [
         f" {kind} BND x{place} {int(bound)}"
         for place, (low, high) in enumerate(
@@ -97,6 +97,12 @@ def parse_mps(text: str) -> SelectionInstance:
     InvalidFile
         Not the format, or a program that is no closure (witness: the line).
     """
+    program = plain_program(text)
+    return (read_program(text) if program is None else program).instance()
+
+
+def read_program(text: str) -> Program:
+    """The program that `text` spells, read line by line; raises as `parse_mps`."""
     reader = _Reader()
     section, line = "", 0
     for line, fields, indented in _fields(text):
@@ -104,8 +110,8 @@ def parse_mps(text: str) -> SelectionInstance:
             raise fault(line, "text after ENDATA")
         if not indented:
             name = fields[0].upper()
-            before = -1 if not section else _SECTIONS.index(section)
-            if name not in _SECTIONS or _SECTIONS.index(name) <= before:
+            before = -1 if not section else SECTIONS.index(section)
+            if name not in SECTIONS or SECTIONS.index(name) <= before:
                 raise fault(line, f"section {fields[0][:20]!r} is unknown or out of place")
             if len(fields) > 1:
                 if name == "OBJSENSE":
@@ -127,7 +133,7 @@ def parse_mps(text: str) -> SelectionInstance:
             raise fault(line, "data before a section")
     if section != "ENDATA":
         raise fault(line, "the file ends before ENDATA")
-    return reader.program().instance()
+    return reader.program()
 
 
 class _Reader:
@@ -167,8 +173,8 @@ class _Reader:
 
     def column(self, line: int, fields: list[str]) -> None:
         if len(fields) == 3 and fields[1] == "'MARKER'":
-            if fields[2] != _WHOLE[self.marked]:
-                raise fault(line, f"expected the marker {_WHOLE[self.marked]}")
+            if fields[2] != MARKS[self.marked]:
+                raise fault(line, f"expected the marker {MARKS[self.marked]}")
             self.marked = not self.marked
             return
         name = fields[0]
@@ -220,13 +226,14 @@ class _Reader:
         if not self.maximised or self.objective is None:
             raise InvalidFile("a closure is a maximum: OBJSENSE MAX, and a row N", witness="OBJSENSE")
         if self.marked:
-            raise InvalidFile(f"the marker {_WHOLE[1]} is missing", witness="COLUMNS")
+            raise InvalidFile(f"the marker {MARKS[1]} is missing", witness="COLUMNS")
         for name, place in self.names.items():
             if place not in self.high:
                 raise InvalidFile(f"{name!r} has no upper bound of 1", witness=name)
         return Program(
             names=list(self.names),
             profits=self.profits,
+            arcs=np.zeros((0, 2), np.int64),
             rows=[
                 Row(
                     columns=[place for place, _ in found],

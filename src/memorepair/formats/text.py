@@ -15,6 +15,7 @@ from memorepair.integers import Number, fraction, shown
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 _PLAIN_DIGITS = 30
+_QUICK = re.compile(r"[+-]?[0-9]{1,500}(?:\.([0-9]{1,500}))?")
 _LARGEST = 10**4_000  # Python writes and reads integers of up to 4,300 digits
 
 
@@ -95,6 +96,18 @@ def number(text: str, line: int, what: str) -> int | Fraction:
         return fraction(Decimal(text))
     except InvalidInstance as error:
         raise fault(line, f"{what}: {error}") from None
+
+
+def quick_number(text: str) -> int | Fraction | None:
+    """What `number` makes of a decimal without fault, several times as fast; None where there is one."""
+    found = _QUICK.fullmatch(text)
+    if found is None:
+        try:
+            return number(text, 0, "number")
+        except InvalidFile:
+            return None
+    tail = found[1]
+    return int(text) if tail is None else Fraction(int(text.replace(".", "")), 10 ** len(tail))
 
 
 def decimal(number: Number, witness: object) -> str:
