@@ -12,6 +12,7 @@ from memorepair.many import select_many
 from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
 from memorepair.memory.exchange import Receipt, UndoReport
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
+from memorepair.repair.checks.check import Check, Context, Verdict, Word
 from memorepair.repair.events import Interface
 from memorepair.repair.operators.operator import Call, Input, Made
 from memorepair.repair.operators.recompute import operator
@@ -19,6 +20,7 @@ from memorepair.repair.operators.regen import Generated, Generator, Request
 from memorepair.repair.plan import RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.report import RepairReport
+from memorepair.repair.validation import check
 from memorepair.selection import select
 
 __version__ = "0.1.0"
@@ -28,6 +30,8 @@ __all__ = [
     "Call",
     "Case",
     "Certificate",
+    "Check",
+    "Context",
     "Explanation",
     "Frontier",
     "Generated",
@@ -56,8 +60,11 @@ __all__ = [
     "TaskCase",
     "UndoRefused",
     "UndoReport",
+    "Verdict",
     "Withdrawn",
+    "Word",
     "__version__",
+    "check",
     "explain",
     "frontier",
     "operator",

@@ -49,12 +49,14 @@ from memorepair.memory.values import check_type, is_number, named
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
 from memorepair.repair import engine
+from memorepair.repair.checks.check import Check, Context
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
 from memorepair.repair.operators.registry import Operators
 from memorepair.repair.plan import CHOSEN, RepairPlan
 from memorepair.repair.pricing import Pricing
+from memorepair.repair.validation import Checks
 
 RETENTION_DAYS = 30.0
 """How long what left service is kept unless told otherwise."""
@@ -114,12 +116,14 @@ class Memory:
         *,
         operators: Operators,
         pricing: Pricing,
+        checks: Checks | None = None,
         retention_days: float = RETENTION_DAYS,
         recovered: Recovery | None = None,
     ) -> None:
         self._store = store
         self._operators = operators
         self._pricing = pricing
+        self._checks = checks or Checks()
         self._retention_days = retention_days
         self._recovered = recovered or Recovery()
 
@@ -134,6 +138,7 @@ class Memory:
         operators: Iterable[Operator] = (),
         generator: Generator | None = None,
         pricing: Pricing | None = None,
+        checks: Iterable[Check[Context]] = (),
         retention_days: float = RETENTION_DAYS,
         embedder: Embedder | None = DEFAULT_EMBEDDER,
     ) -> Self:
@@ -155,6 +160,9 @@ class Memory:
             Writes regenerated summaries and prompt skills; the embedded extractive one by default.
         pricing
             Values and costs of candidates; the defaults need no thought.
+        checks
+            What successors must pass beside the built-in checks; see `check`. Packages bring more by entry
+            point ``memorepair.checks``.
         retention_days
             `prune` never removes what left service less than so many days ago.
         embedder
@@ -175,6 +183,8 @@ class Memory:
         if generator is not None:
             _check_callable(getattr(generator, "generate", None), "the generate of a generator")
         check_type(operators, Iterable, "the operators are an iterable of Operator")
+        check_type(checks, Iterable, "the checks are an iterable of Check")
+        judges = Checks(checks)
         registry = Operators.default(generator)
         for operator in operators:
             registry.register(operator)
@@ -188,6 +198,7 @@ class Memory:
             store,
             operators=registry,
             pricing=pricing or Pricing(),
+            checks=judges,
             retention_days=retention_days,
             recovered=recovered,
         )
@@ -614,6 +625,7 @@ class Memory:
             solver=solver,
             wait=wait,
             retry=retry,
+            checks=self._checks,
             progress=progress,
         )
 

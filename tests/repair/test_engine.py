@@ -400,7 +400,7 @@ def test_a_refused_successor_stays_in_quarantine_and_its_old_version_withdrawn()
         case = engine.withdraw(store, event).id
         report = engine.repair(store, case, operators=world.operators)
         assert [(one.fate, one.why) for one in report.members] == [
-            (Fate.FAILED, "cases: case old: something it must state is missing")
+            (Fate.FAILED, "cases: case old: text 1 that it must state is missing")
         ]
         assert report.verdicts["cases", "fail"] == 1
         assert states(store)[key("s"), 2] is State.QUARANTINED

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorepair import Memory
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Json, Key, Recipe, TaskCase
 from memorepair.memory.schemas import require_schema
-from memorepair.repair.checks.check import Context, Word
+from memorepair.repair import validation
+from memorepair.repair.checks.check import Check, Context, Word
 from memorepair.repair.checks.marks import marked, recognised, runs
 from memorepair.repair.checks.schema import violation
 from memorepair.repair.events import EventKind
@@ -20,7 +25,18 @@ from memorepair.repair.jsontext import canonical
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.operator import Call, Input, Made, Operator
 from memorepair.repair.operators.recompute import FunctionOperator
-from memorepair.repair.validation import BEFORE, CHECKS, admit, first_refusal, validate
+from memorepair.repair.report import Fate
+from memorepair.repair.validation import (
+    BEFORE,
+    CHECKS,
+    GROUP,
+    Checks,
+    Judge,
+    admit,
+    check,
+    first_refusal,
+    validate,
+)
 
 ROOT, PARENT, SOURCE = Key((), "root"), Key((), "parent"), Key((), "source")
 
@@ -309,3 +325,111 @@ def test_a_chain_must_run_against_its_interfaces() -> None:
     assert refusal(context(chain, arch=Arch.CHAIN, sources=tool)) is None
     assert refusal(context(chain, arch=Arch.CHAIN)) == ("dry-run", Word.FAIL)
     assert refusal(context("import os", arch=Arch.CHAIN, sources=tool)) == ("dry-run", Word.FAIL)
+
+
+# of others ------------------------------------------------------------------------------------------
+
+
+@check(name="short")
+def short(context: Context) -> tuple[Word, str] | None:
+    if context.mode is not Mode.REGEN:
+        return None
+    size = len(context.made.content)
+    return (Word.PASS if size < 10 else Word.WARN if size < 20 else Word.QUARANTINE), f"{size} characters"
+
+
+def test_a_check_of_others_judges_beside_the_built_in_ones() -> None:
+    checks = Checks([short])
+    assert [one.name for one in checks.all()] == [*(one.name for one in CHECKS), "short"]
+    words = {
+        size: next(one for one in checks.validate(context("x" * size)) if one.check == "short")
+        for size in (5, 15, 25)
+    }
+    assert {size: one.word for size, one in words.items()} == {
+        5: Word.PASS,
+        15: Word.WARN,
+        25: Word.QUARANTINE,
+    }
+    assert words[25].saw == "25 characters"
+    assert [words[size].passed for size in words] == [True, True, False]
+    assert "short" not in [one.check for one in checks.validate(context(mode=Mode.RECOMPUTE))]
+
+
+def test_a_check_that_breaks_refuses_and_quotes_nothing() -> None:
+    def breaks(context: Context) -> tuple[Word, str]:
+        raise KeyError(context.made.content)
+
+    def applies(context: Context) -> bool:
+        raise RuntimeError(context.made.content)
+
+    nonsense = cast(Judge, lambda context: "pass")
+    broken = (
+        check(name="x")(breaks),
+        check(name="x")(nonsense),
+        Check(name="x", applies=applies, judge=breaks),
+    )
+    for judge in broken:
+        verdict = Checks([judge]).validate(context("secret"))[-1]
+        assert (verdict.check, verdict.word) == ("x", Word.FAIL)
+        assert "secret" not in verdict.saw
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [short, short],
+        [lambda context: None],
+        [Check[Context](name=" ", applies=bool, judge=lambda context: None)],
+        [CHECKS[0]],
+    ],
+)
+def test_what_is_no_check_or_there_twice_is_refused(bad: list[Check[Context]]) -> None:
+    with pytest.raises(InvalidInput):
+        Checks(bad)
+
+
+@dataclass
+class Entry:
+    loads: object
+    name: str = "acme"
+    value: str = "acme:CHECKS"
+
+    def load(self) -> object:
+        if isinstance(self.loads, Exception):
+            raise self.loads
+        return self.loads
+
+
+@pytest.mark.parametrize("loads", [short, [short], (short,)])
+def test_installed_checks_are_found(loads: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validation, "entry_points", lambda *, group: [Entry(loads)] if group == GROUP else [])
+    checks = Checks()
+    assert checks.all()[-1] is short
+    assert checks.all() is checks.all()
+
+
+@pytest.mark.parametrize("loads", [ImportError("gone"), AttributeError("gone"), 3, [3], [CHECKS[0]]])
+def test_a_repair_does_not_begin_without_an_installed_check(
+    loads: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(validation, "entry_points", lambda *, group: [Entry(loads)])
+    with Memory.open(tmp_path / "a.db") as memory:
+        case = memory.delete(memory.record("x", id="x"), reason="gone", actor="me")
+        with pytest.raises(InvalidInput):
+            memory.repair(case)
+        assert memory.status().open_cases[0].attempts == 0
+
+
+def test_a_memory_holds_successors_to_the_checks_it_was_opened_with(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "a.db", checks=[short]) as memory:
+        a, b = (
+            memory.record("Lives in Paris now.", id="a"),
+            memory.record("Likes tea and long walks.", id="b"),
+        )
+        with memory.deriving(kind="summary", operator="summarise") as d:
+            d.read(a)
+            d.read(b)
+            summary = d.write("Both.")
+        report = memory.repair(memory.correct(a, "Lives in Lyon now.", reason="moved", actor="me"))
+        (member,) = (one for one in report.still_withdrawn if one.key == summary)
+        assert (member.fate, member.why) == (Fate.FAILED, "short: 44 characters")

@@ -21,6 +21,7 @@ from memorepair.repair.plan import BUDGET, CHOSEN, PRICE, RepairPlan, check_budg
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
+from memorepair.repair.validation import Checks
 from memorepair.repair.withdrawal import event_of, withdraw
 
 __all__ = ["ATTEMPTS", "FAILURES", "RepairReport", "plan", "repair", "undo", "why", "withdraw"]
@@ -116,6 +117,7 @@ def repair(
     solver: str = "pseudoflow",
     wait: float = 0.0,
     retry: bool = False,
+    checks: Checks | None = None,
     progress: Progress | None = None,
 ) -> RepairReport:
     """Repair the members of a case that are still withdrawn; `withdraw` has put the barrier up before.
@@ -127,7 +129,7 @@ def repair(
     StaleRead
         Other events or updates came between in every attempt.
     InvalidInput, NoSolution
-        As `plan`.
+        As `plan`; or an installed check cannot be loaded.
     RepairsFailed
         `FAILURES` repairs of the case have died or raised, and `retry` was not given.
 
@@ -144,6 +146,8 @@ def repair(
     check_budget(budget)
     if number(wait) is None:
         raise InvalidInput("a wait is a number of seconds, finite and not negative", witness=wait)
+    judges = checks or Checks()
+    judges.all()  # one that cannot be loaded is told before anything is done
     with store.repairing(case, wait=wait):
         declared = store.case(case)
         if declared.attempts >= FAILURES and not retry:
@@ -153,7 +157,9 @@ def repair(
             )
         store.discard_staged(case)  # of a repair that died
         try:
-            report = _repair(store, case, operators, pricing, tradeoff, budget, ties, solver, progress)
+            report = _repair(
+                store, case, operators, pricing, tradeoff, budget, ties, solver, judges, progress
+            )
         except BaseException:
             store.discard_staged(case)
             if store.case(case).status is CaseStatus.RUNNING:
@@ -192,6 +198,7 @@ def _repair(
     budget: float | None,
     ties: Ties,
     solver: str,
+    checks: Checks,
     progress: Progress | None,
 ) -> RepairReport:
     spent = Fraction(0)
@@ -201,7 +208,7 @@ def _repair(
         chosen = _plan(store, event, cascade, operators, pricing, tradeoff, left, ties, solver)
         store.begin_repair(case, chosen.digest, again=attempt > 1)
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
-        execution = execute(store, event, cascade, chosen, operators, progress=progress)
+        execution = execute(store, event, cascade, chosen, operators, checks=checks, progress=progress)
         if _published(store, chosen, execution):
             closed = store.close_case(case)
             return make_report(

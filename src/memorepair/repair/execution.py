@@ -30,7 +30,7 @@ from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, Made, Operator, may_read_own
 from memorepair.repair.plan import RepairPlan
-from memorepair.repair.validation import admit, first_refusal, validate
+from memorepair.repair.validation import Checks, admit, first_refusal
 
 INPUT_UNAVAILABLE = "input unavailable"
 FORBIDDEN = "what it says was removed and must not be learned again"
@@ -125,6 +125,7 @@ def execute(
     plan: RepairPlan,
     operators: OperatorTable,
     *,
+    checks: Checks | None = None,
     progress: Progress | None = None,
 ) -> Execution:
     """Carry the plan out over all of D(F), in topological order of what the members read.
@@ -142,7 +143,7 @@ def execute(
     -----
     O(members + arcs) besides the operators and the checks.
     """
-    run = _Run(store, event, cascade, plan, operators)
+    run = _Run(store, event, cascade, plan, operators, checks or Checks())
     places = run.order()
     for done, place in enumerate(places):
         if progress is not None:
@@ -160,13 +161,20 @@ class _Run:
     """The state of one execution; positions are those of the candidates."""
 
     def __init__(
-        self, store: Store, event: RepairEvent, cascade: Cascade, plan: RepairPlan, operators: OperatorTable
+        self,
+        store: Store,
+        event: RepairEvent,
+        cascade: Cascade,
+        plan: RepairPlan,
+        operators: OperatorTable,
+        checks: Checks,
     ) -> None:
         self.store = store
         self.event = event
         self.cascade = cascade
         self.plan = plan
         self.operators = operators
+        self.checks = checks
         self.candidates = plan.candidates
         self.chosen = {place for wave in plan.waves for place in wave}
         self.position = {key: place for place, key in enumerate(self.candidates.keys)}
@@ -448,7 +456,7 @@ class _Run:
                 for source in call.inputs
             },
         )
-        verdicts = (*before, *validate(context))
+        verdicts = (*before, *self.checks.validate(context))
         refusal = first_refusal(verdicts)
         digest = self.store.digest(made.content)
         reads = self._reads(key)

@@ -12,10 +12,13 @@ def _applies(context: Context) -> bool:
 def _judge(context: Context) -> tuple[Word, str]:
     content = context.made.content
     for case in context.recipe.cases:
-        if any(text not in content for text in case.contains):
-            return Word.FAIL, f"case {case.name}: something it must state is missing"
-        if any(text in content for text in case.excludes):
-            return Word.FAIL, f"case {case.name}: it states something it must not"
+        # By number: the texts may be what was withdrawn.
+        for number, text in enumerate(case.contains, start=1):
+            if text not in content:
+                return Word.FAIL, f"case {case.name}: text {number} that it must state is missing"
+        for number, text in enumerate(case.excludes, start=1):
+            if text in content:
+                return Word.FAIL, f"case {case.name}: it states text {number} that it must not"
     return Word.PASS, f"{len(context.recipe.cases)} cases hold"
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch
 from memorepair.memory.artifact import Key, Recipe
 from memorepair.repair.checks.marks import Run
@@ -95,16 +94,27 @@ Shown = TypeVar("Shown", bound=Given)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Generic[Shown]):
-    """A check under its name: whether it applies to what it is shown, and its verdict where it does."""
+    """A check under its name: whether it applies to what it is shown, and its verdict where it does.
+
+    `judge` may give None as well: on a second look it does not apply.
+    """
 
     name: str
     applies: Callable[[Shown], bool]
-    judge: Callable[[Shown], tuple[Word, str]]
+    judge: Callable[[Shown], tuple[Word, str] | None]
 
-    def __call__(self, shown: Shown) -> Verdict:
-        """The verdict on what it applies to; what it cannot read is refused."""
+    def __call__(self, shown: Shown) -> Verdict | None:
+        """The verdict, None where it does not apply; what it cannot judge is refused."""
+        # A check may be other people's code: whatever it raises refuses one successor, never ends the repair.
+        # The words of an error may quote what it was shown.
         try:
-            word, saw = self.judge(shown)
-        except (InvalidInput, RecursionError) as error:
-            word, saw = Word.FAIL, f"it cannot be checked ({type(error).__name__})"
-        return Verdict(check=self.name, word=word, saw=saw)
+            said: object = self.judge(shown) if self.applies(shown) else None
+        except Exception as error:  # noqa: BLE001 - the boundary to checks; the type is kept and reported
+            said = (Word.FAIL, f"it cannot be checked ({type(error).__name__})")
+        if said is None:
+            return None
+        match said:
+            case (Word() as word, str() as saw):
+                return Verdict(check=self.name, word=word, saw=saw)
+            case _:
+                return Verdict(check=self.name, word=Word.FAIL, saw="its verdict is no word with what it saw")

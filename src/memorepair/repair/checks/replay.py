@@ -19,7 +19,10 @@ def _judge(context: Context) -> tuple[Word, str]:
     if isinstance(again, Failure):
         return Word.FAIL, "the second run failed"
     if again.content != context.made.content:
-        return Word.FAIL, "two runs on the same inputs differ"
+        first, second = again.content, context.made.content
+        place = next((at for at, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+        place = min(len(first), len(second)) if place is None else place
+        return Word.FAIL, f"two runs on the same inputs differ from character {place + 1} on"
     return Word.PASS, f"two runs agree on {len(context.parents)} inputs"
 
 
