@@ -23,6 +23,11 @@ QUERY_LIMIT = 4096
 
 TRIGRAM = 3
 
+_K, _B = 1.2, 0.75
+"""Of BM25: how soon repetition stops counting, how much length does."""
+
+_USUAL_LENGTH = 200
+
 _BATCH = 2_048
 
 _GET = f"""SELECT b.state, b.cause, a.aid, {ARTIFACT} FROM {SERVED}
@@ -39,7 +44,7 @@ _NEAR = f"""SELECT a.id, a.aid, x.vid, x.v FROM {NEAR}
 _GET_NEAR = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
     WHERE a.aid = j.value AND b.vid IS NULL"""  # noqa: S608  literals
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
-        SELECT a.aid AS aid, v.vid AS vid, bm25(fts, 0.0, 1.0) AS score FROM {HITS}
+        SELECT a.aid AS aid, v.vid AS vid, -relevance(c.text, ?) AS score FROM {HITS}
         WHERE fts MATCH ? AND a.sid = ? AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?) hit
     CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL
     ORDER BY hit.score, hit.vid DESC"""  # noqa: S608  literals
@@ -48,6 +53,7 @@ _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
 def register(db: Connection) -> None:
     """Give the connection the function the search statements use."""
     db.raw.create_function("has_terms", 2, has_terms, deterministic=True)
+    db.raw.create_function("relevance", 2, relevance, deterministic=True)
 
 
 @lru_cache(maxsize=64)
@@ -62,6 +68,19 @@ def has_terms(text: str | None, terms: str) -> bool:
         return True
     folded = (text or "").casefold()
     return all(term in folded for term in wanted)
+
+
+def relevance(text: str, terms: str) -> float:
+    """How much a text is about the case-folded terms (a JSON list), by this text alone.
+
+    The term weight of BM25 against a text of `_USUAL_LENGTH`; every hit holds every term, so terms weigh the
+    same. Not the BM25 of FTS5, which counts the words of all that is indexed: also of what is barred or in
+    other scopes, and in O(store).
+    """
+    folded = text.casefold()
+    damping = _K * (1 - _B + _B * len(folded) / _USUAL_LENGTH)
+    counts = map(folded.count, _terms(terms))
+    return sum(count * (_K + 1) / (count + damping) for count in counts)
 
 
 def get(db: Connection, key: Key) -> tuple[int, Artifact]:
@@ -93,8 +112,8 @@ def search(db: Connection, query: object, scopes: Sequence[Scope], limit: int) -
     """Served artifacts of exactly these scopes that contain every word of the query, whatever its case.
 
     Words are what white space separates; each may stand anywhere, also inside a longer word. An empty query
-    finds nothing. Words of three characters and more are found by the index and ranked by bm25, shorter ones
-    by a scan of the scope, newest first; with both, the index finds and the scan filters.
+    finds nothing. Words of three characters and more are found by the index, best first; shorter ones by a
+    scan of the scope, newest first; with both, the index finds and the scan filters.
 
     Raises
     ------
@@ -107,7 +126,6 @@ def search(db: Connection, query: object, scopes: Sequence[Scope], limit: int) -
         return []
     found = [one for sid in _numbers(db, scopes) for one in _search(db, words, sid, limit)]
     found.sort(key=lambda one: one[0])  # stable: what ranks alike stays in the order it was found
-    # The ranks alone leave: bm25 counts words over all that is indexed, barred or of other scopes.
     best = found[: None if limit < 0 else limit]
     return [Hit(artifact=artifact, score=1 / rank) for rank, (_, artifact) in enumerate(best, start=1)]
 
@@ -133,7 +151,8 @@ def _search(db: Connection, words: list[str], sid: int, limit: int) -> list[tupl
     if indexed:
         # Inside double quotes, doubled where they occur, everything is text to FTS5: no operator survives.
         phrases = " AND ".join(f'text:"{word.replace(chr(34), chr(34) * 2)}"' for word in indexed)
-        rows = db.rows(_FIND, (f's:"{token(sid)}" AND {phrases}', sid, scanned, limit))
+        ranked = json.dumps([word.casefold() for word in indexed])
+        rows = db.rows(_FIND, (ranked, f's:"{token(sid)}" AND {phrases}', sid, scanned, limit))
     else:
         rows = db.rows(_SCAN, (sid, scanned, limit))
     return [(score, artifact_of(tuple(columns), State.ACTIVE)) for score, *columns in rows]
