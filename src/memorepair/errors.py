@@ -13,6 +13,8 @@ MemoRepairError
 ├── RepairInProgress (RuntimeError)      another repair holds the store
 ├── RepairsFailed (RuntimeError)         several repairs of the case have died or raised; ask for one more
 ├── UndoRefused (RuntimeError)           later work stands on the case, or its content is gone
+├── TraceMismatch (RuntimeError)         a replay asks for something else than its run recorded
+├── ApprovalNeeded (PermissionError)     something irreversible would run that no person approved
 ├── NoSolution (RuntimeError)            a value was asked of an answer whose status has none
 ├── ProofFailed (RuntimeError)           an answer does not satisfy its definition or its certificate
 ├── StepFailed (RuntimeError)            an operator could not produce a successor
@@ -109,6 +111,14 @@ class RepairsFailed(MemoRepairError, RuntimeError):
 
 class UndoRefused(MemoRepairError, RuntimeError):
     """Later work stands on the case, or content it would need is gone; nothing was changed."""
+
+
+class TraceMismatch(MemoRepairError, RuntimeError):
+    """A replay asks for something else than its run recorded; the witness is the step."""
+
+
+class ApprovalNeeded(MemoRepairError, PermissionError):
+    """Something irreversible would run that no person has approved; the witness is what."""
 
 
 class NoSolution(MemoRepairError, RuntimeError):

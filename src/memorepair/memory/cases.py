@@ -16,7 +16,10 @@ from memorepair.memory.values import to_json
 from memorepair.memory.writer import Writer
 
 DELETE = "delete"
-"""The event that removes its roots; what it removed must not be learned again."""
+"""The event that removes its roots in every version."""
+
+REMOVING = (DELETE, "recover")
+"""Events that may leave a root without a replacement; what they removed must not be learned again."""
 
 _CASES = """SELECT cause, tau, status, at, n, actor, reason, delta, unit_value, unit_cost, attempts, erasure
     FROM cases"""
@@ -72,8 +75,8 @@ class Cases:
                 case, [one.aid for one in there], every_version=event == DELETE, entry=seq
             )
         self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
-        if event == DELETE:
-            self._bury(case)
+        if event in REMOVING:
+            self._bury(case, every_version=event == DELETE)
         if replacements:
             self._writer.write(replacements, act="replace", case=case, replacing=frozenset(roots))
         replaced = {prepared.draft.key for prepared in replacements}
@@ -113,14 +116,14 @@ class Cases:
         )
         return self._db.number("SELECT last_insert_rowid()")
 
-    def _bury(self, case: int) -> None:
-        # Engine read: every version that the roots have had in service, turned into digests at once.
+    def _bury(self, case: int, *, every_version: bool) -> None:
+        # Engine read: the versions of the roots that were in service, turned into digests at once.
         texts = self._db.rows(
             """SELECT s.name, c.text FROM case_root r
             JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid JOIN version v ON v.aid = a.aid
             JOIN content c ON c.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
-            WHERE r.cause = ? AND b.state IS NOT ?""",
-            (case, State.QUARANTINED),
+            WHERE r.cause = ? AND b.state IS NOT ? AND (? OR v.vid = r.vid)""",
+            (case, State.QUARANTINED, every_version),
         )
         self._db.many(
             "INSERT OR IGNORE INTO tombstone(digest, cause) VALUES(?,?)",
@@ -139,7 +142,7 @@ class Cases:
         return self._db.number("SELECT state FROM barrier WHERE vid = ?", (vid,))
 
     def close(self, case: int) -> None:
-        """Archive deleted roots; closed, or closed in part while a member is still withdrawn."""
+        """Archive roots that nothing replaces; closed, or closed in part while a member is still withdrawn."""
         declared = self.get(case)
         if declared.status is CaseStatus.UNDONE:
             raise InvalidInput(f"case {case} has been undone", witness=case)
@@ -149,7 +152,7 @@ class Cases:
             (case, State.WITHDRAWN),
         )
         with self._journal.entry("close", case=case) as seq:
-            if event == DELETE:
+            if event in REMOVING:
                 self._journal.add(seq, ((vid, State.WITHDRAWN, State.ARCHIVED) for (vid,) in left))
                 self._barrier.move((vid for (vid,) in left), State.ARCHIVED, case)
         withdrawn = self._db.row(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
-from memorepair.memory.artifact import Artifact, Key, Recipe, State
+from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Member, SupportArc
@@ -136,6 +136,53 @@ def former(db: Connection, versions: Sequence[tuple[Key, int]]) -> dict[Key, Art
         if row is not None and row[6] is not None:
             found[key] = artifact_of(tuple(row[3:]), State(row[0]))
     return found
+
+
+_FORMER_READS = """SELECT s.name, a.id, w.no, o.rel, o.grp FROM version v
+    CROSS JOIN arc_old o ON o.dst_vid = v.vid
+    JOIN version w ON w.vid = o.src_vid JOIN artifact a ON a.aid = w.aid JOIN scope s ON s.sid = a.sid
+    WHERE v.aid = ? AND v.no = ? ORDER BY o.pos, o.src_vid, o.rel, o.grp"""
+
+_FORMER_RECIPE = "SELECT r.body FROM recipe r JOIN version v ON v.vid = r.vid WHERE v.aid = ? AND v.no = ?"
+
+
+def drafts(db: Connection, versions: Sequence[tuple[Key, int]]) -> dict[Key, Draft]:
+    """Former versions as drafts that would bring them back, with what they were made from.
+
+    Only of what an ordinary update superseded, which `history` shows to anybody; others are left out.
+    """
+    places = find(db, [key for key, _ in versions])
+    found: dict[Key, Draft] = {}
+    for key, there in former(db, versions).items():
+        if there.state is not State.SUPERSEDED or _barred(db, places[key].aid, there.version):
+            continue
+        at = (places[key].aid, there.version)
+        recipe = db.row(_FORMER_RECIPE, at)
+        found[key] = Draft(
+            key=key,
+            content=there.content,
+            kind=there.kind,
+            arch=there.arch,
+            source=there.source,
+            type=there.type,
+            slot=there.slot,
+            confidence=there.confidence,
+            metadata=there.metadata,
+            embedding=there.embedding,
+            recipe=recipe_of(None if recipe is None else recipe[0]),
+            reads=tuple(
+                Read(key=key_of(name, id), version=no, relation=Relation(rel), group=grp)
+                for name, id, no, rel, grp in db.rows(_FORMER_READS, at)
+            ),
+        )
+    return found
+
+
+def _barred(db: Connection, aid: int, no: int) -> bool:
+    return (
+        db.row("SELECT 1 FROM version v JOIN barrier b ON b.vid = v.vid WHERE v.aid = ? AND v.no = ?", (aid, no))
+        is not None
+    )
 
 
 def staged_content(db: Connection, key: Key, version: int) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from memorepair.errors import InvalidInput, StaleRead, UnknownId
 from memorepair.memory import index
-from memorepair.memory.artifact import CaseStatus, Key, Read, State
+from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, State
 from memorepair.memory.barrier import Barrier
-from memorepair.memory.cases import DELETE
+from memorepair.memory.cases import REMOVING
 from memorepair.memory.codec import Prepared
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Release, Successor
@@ -72,13 +73,19 @@ class Publication:
         case: int,
         successors: Sequence[Successor],
         releases: Sequence[Release],
+        brought: Sequence[Prepared],
         expect: Callable[[], None] | None,
     ) -> None:
-        """Serve successors in place of their former versions, and released versions as they are."""
+        """Serve successors in place of their former versions, released versions as they are, what is brought.
+
+        What is brought is written first, on what is served already, so that successors may read it; what it
+        reads of the successors is added when they are there.
+        """
         if expect is not None:
             expect()
         everything: list[Successor | Release] = [*successors, *releases]
         keys = [one.key for one in everything]
+        self._bring(case, brought, frozenset(keys))
         if (twice := named_twice(keys)) is not None:
             raise InvalidInput(f"{twice} is published twice", witness=twice)
         places = find(self._db, [*keys, *(read.key for one in everything for read in one.reads)])
@@ -134,6 +141,27 @@ class Publication:
             self._barrier.move((old.vid for old in former), State.SUPERSEDED, case)
             self._barrier.lift([*new.values(), *(old.vid for old in released)])
             self._unstage(new.values())
+            self._join(brought, frozenset(keys))
+
+    def _bring(self, case: int, brought: Sequence[Prepared], coming: frozenset[Key]) -> None:
+        for prepared in brought:
+            if prepared.draft.key in coming:
+                raise InvalidInput(f"{prepared.draft.key} is published twice", witness=prepared.draft.key)
+        if brought:
+            standing = [
+                replace(one, draft=replace(one.draft, reads=_reads(one.draft, coming, among=False)))
+                for one in brought
+            ]
+            self._writer.write(standing, act="bring", case=case)
+
+    def _join(self, brought: Sequence[Prepared], coming: frozenset[Key]) -> None:
+        places = find(self._db, [*(one.draft.key for one in brought), *coming])
+        arcs: dict[Arc, int] = {}
+        for one in brought:
+            to = known(places, one.draft.key).aid
+            for arc in _arcs(to, one.draft.key, _reads(one.draft, coming, among=True), places, {}):
+                arcs.setdefault(arc, len(arcs))
+        add_arcs(self._db, arcs)
 
     # checks ----------------------------------------------------------------------------------------
 
@@ -156,8 +184,8 @@ class Publication:
         for (vid,) in self._db.rows(
             """SELECT b.vid FROM json_each(?) e CROSS JOIN barrier b ON b.vid = e.value
             JOIN case_root r ON r.cause = b.cause AND r.vid = b.vid JOIN cases k ON k.cause = b.cause
-            WHERE k.tau = ?""",
-            (vids, DELETE),
+            WHERE k.tau IN (?, ?)""",
+            (vids, *REMOVING),
         ):
             raise StaleRead(f"{by_vid[vid]} is a root of a deletion", witness=by_vid[vid])
 
@@ -186,6 +214,11 @@ class Publication:
 
     def _unstage(self, vids: Iterable[int]) -> None:
         self._db.many("DELETE FROM staged WHERE vid = ?", ((vid,) for vid in vids))
+
+
+def _reads(draft: Draft, keys: frozenset[Key], *, among: bool) -> tuple[Read, ...]:
+    """The reads of what is among the keys, or of what is not."""
+    return tuple(read for read in draft.reads if (read.key in keys) is among)
 
 
 def _arcs(

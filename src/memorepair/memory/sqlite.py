@@ -279,10 +279,12 @@ class SqliteStore:
         successors: Sequence[Successor],
         releases: Sequence[Release] = (),
         *,
+        brought: Sequence[Draft] = (),
         expect: Callable[[], None] | None = None,
     ) -> None:
+        prepared = prepare(brought)
         with self._writing(full=True):
-            self._publication.publish(case, successors, releases, expect)
+            self._publication.publish(case, successors, releases, prepared, expect)
 
     def discard_staged(self, case: int) -> int:
         with self._writing():
@@ -497,6 +499,10 @@ class SqliteStore:
     def former(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Artifact]:
         with self._db.reading():
             return engine.former(self._db, versions)
+
+    def drafts(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Draft]:
+        with self._db.reading():
+            return engine.drafts(self._db, versions)
 
     def tombstoned(self, key: Key, content: str) -> bool:
         return self._writer.is_tombstoned(scope_name(key.scope), content)

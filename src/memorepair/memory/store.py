@@ -176,12 +176,16 @@ class Store(Protocol):
         successors: Sequence[Successor],
         releases: Sequence[Release] = (),
         *,
+        brought: Sequence[Draft] = (),
         expect: Callable[[], None] | None = None,
     ) -> None:
         """Serve successors and released versions, all or none; durable when it returns.
 
         Parameters
         ----------
+        brought
+            Artifacts outside the cascade that the case writes beside, new ones or next versions; they and the
+            successors may read each other.
         expect
             Called first, under the write lock; what it raises ends the publication. It may read the store.
 
@@ -394,6 +398,10 @@ class Store(Protocol):
 
         `begin_repair` has journalled that the case's members are looked at; this adds no entry of its own.
         """
+        ...
+
+    def drafts(self, versions: Sequence[tuple[Key, int]]) -> dict[Key, Draft]:
+        """Engine read: versions that an ordinary update superseded, as drafts that would bring them back."""
         ...
 
     def tombstoned(self, key: Key, content: str) -> bool:

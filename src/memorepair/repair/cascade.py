@@ -15,6 +15,9 @@ from memorepair.memory.store import Store
 from memorepair.repair.events import EventKind
 
 
+_REMOVING = (EventKind.DELETE, EventKind.RECOVER)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cascade:
     """C(F) as the case withdrew it, with what its members stand on today.
@@ -136,7 +139,7 @@ def _deleted_elsewhere(store: Store, case: int, members: Iterable[Member]) -> di
     return {
         root: other.id
         for other in unfinished
-        if other.event == EventKind.DELETE and other.id != case
+        if other.event in _REMOVING and other.id != case
         for root in other.roots
         # It may belong to a newer event by now, which has named it as well.
         if root in barred and store.describe(root).case == other.id

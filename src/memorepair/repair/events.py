@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from memorepair.errors import InvalidEvent
 from memorepair.memory.artifact import Key
-from memorepair.memory.values import check_text, check_type
+from memorepair.memory.values import check_text, check_type, is_whole
 
 
 class EventKind(StrEnum):
@@ -19,6 +19,7 @@ class EventKind(StrEnum):
     DELETE = "delete"
     CORRECT = "correct"
     MIGRATE = "migrate"
+    RECOVER = "recover"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,37 @@ class Migration:
         check_type(self.rows, str | None, "rows names an operator")
 
 
-Delta: TypeAlias = Deletion | Correction | Migration
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollback:
+    """What stands in place of faulty memories; a root in neither mapping has nothing in its place.
+
+    Attributes
+    ----------
+    replacements
+        Root -> content that a person vouches for.
+    reinstated
+        Root -> the former version of its own that the faulty one had superseded.
+    """
+
+    replacements: Mapping[Key, str] = field(default_factory=lambda: MappingProxyType({}))
+    reinstated: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        for root, content in self.replacements.items():
+            check_text(content, f"the content of {root}", root)
+        for root, version in self.reinstated.items():
+            if not is_whole(version, low=1):
+                raise InvalidEvent(f"{root} is reinstated in no version", witness=version)
+        if both := self.replacements.keys() & self.reinstated.keys():
+            raise InvalidEvent(f"{min(both)} is both replaced and reinstated", witness=min(both))
+
+    @property
+    def restored(self) -> frozenset[Key]:
+        """The roots that something stands in place of."""
+        return frozenset(self.replacements) | frozenset(self.reinstated)
+
+
+Delta: TypeAlias = Deletion | Correction | Migration | Rollback
 
 
 def _deletion() -> Delta:
@@ -79,7 +110,12 @@ def _deletion() -> Delta:
 
 
 _DELTA_OF: Mapping[EventKind, type] = MappingProxyType(
-    {EventKind.DELETE: Deletion, EventKind.CORRECT: Correction, EventKind.MIGRATE: Migration}
+    {
+        EventKind.DELETE: Deletion,
+        EventKind.CORRECT: Correction,
+        EventKind.MIGRATE: Migration,
+        EventKind.RECOVER: Rollback,
+    }
 )
 
 
@@ -108,6 +144,8 @@ class RepairEvent:
         if not isinstance(self.delta, _DELTA_OF[self.kind]):
             brought = type(self.delta).__name__
             raise InvalidEvent(f"a {self.kind} event cannot bring a {brought}", witness=brought)
+        if isinstance(self.delta, Rollback) and (stray := self.delta.restored - set(self.roots)):
+            raise InvalidEvent(f"{min(stray)} is restored but is no root of the event", witness=min(stray))
         named: Mapping[Key, object] | None = None
         if isinstance(self.delta, Correction):
             named = self.delta.replacements

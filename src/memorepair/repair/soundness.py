@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 
 from memorepair.memory.artifact import Key, State
 from memorepair.memory.snapshot import Snapshot, VersionView
-from memorepair.repair.events import EventKind, Migration, RepairEvent
+from memorepair.repair.events import EventKind, Migration, RepairEvent, Rollback
 
 SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
 
@@ -178,8 +178,8 @@ class _Audit:
     def _ground_of(self, key: Key) -> _Standing:
         version = self.after.current[key].version
         is_root = key in self.event.roots
-        if is_root and self.event.kind is EventKind.DELETE:
-            self._fault(1, key, "a deleted root is served", version)
+        if is_root and _removed(self.event, key):
+            self._fault(1, key, "a removed root is served", version)
             return _Standing.NONE
         if (key, version) in self.before.versions:
             if is_root:
@@ -372,4 +372,13 @@ def _fresh_keys(event: RepairEvent) -> frozenset[Key]:
     """The keys whose next version the event itself brings: X_Delta, or the interfaces of kappa_e."""
     if isinstance(event.delta, Migration):
         return frozenset(interface.key for interface in event.delta.interfaces.values())
+    if isinstance(event.delta, Rollback):
+        return event.delta.restored
     return frozenset(event.roots) if event.kind is EventKind.CORRECT else frozenset()
+
+
+def _removed(event: RepairEvent, root: Key) -> bool:
+    """Whether the event takes a root out of service and brings nothing in its place."""
+    if isinstance(event.delta, Rollback):
+        return root not in event.delta.restored
+    return event.kind is EventKind.DELETE

@@ -14,10 +14,12 @@ from memorepair.repair.checks.marks import marked, unsaid
 from memorepair.repair.events import (
     Correction,
     Deletion,
+    Delta,
     EventKind,
     Interface,
     Migration,
     RepairEvent,
+    Rollback,
 )
 from memorepair.repair.inheritance import Gone, inheriting
 from memorepair.repair.soundness import SERVING
@@ -61,12 +63,14 @@ def event_of(store: Store, case: Case) -> RepairEvent:
     Contents are those served now; that of a replacement withdrawn since is empty.
     """
     kind = EventKind(case.event)
-    delta: Deletion | Correction | Migration = Deletion()
+    delta: Delta = Deletion()
     if kind is EventKind.CORRECT:
         served = store.served(case.roots)
         delta = Correction(replacements={root: _content(served, root) for root in case.roots})
     elif kind is EventKind.MIGRATE:
         delta = _read_migration(store, case)
+    elif kind is EventKind.RECOVER:
+        delta = _read_rollback(store, case)
     return RepairEvent(kind=kind, roots=case.roots, delta=delta, reason=case.reason, actor=case.actor)
 
 
@@ -80,6 +84,13 @@ def _content(served: Mapping[Key, Artifact], key: Key) -> str:
 
 
 def _delta(event: RepairEvent) -> dict[str, Json]:
+    if isinstance(event.delta, Rollback):
+        # By the place of the root in the event: the case keeps the roots.
+        place = {root: number for number, root in enumerate(event.roots)}
+        return {
+            "replaced": [place[root] for root in event.delta.replacements],
+            "reinstated": [[place[root], version] for root, version in event.delta.reinstated.items()],
+        }
     if not isinstance(event.delta, Migration):
         return {}
     keys = [event.delta.interfaces[root].key for root in event.roots]
@@ -102,6 +113,17 @@ def _read_migration(store: Store, case: Case) -> Migration:
         for root, key in zip(case.roots, keys, strict=True)
     }
     return Migration(interfaces=interfaces, rows=rows)
+
+
+def _read_rollback(store: Store, case: Case) -> Rollback:
+    replaced, reinstated = case.delta.get("replaced"), case.delta.get("reinstated")
+    try:
+        roots = [case.roots[place] for place in replaced]  # type: ignore
+        versions = {case.roots[place]: version for place, version in reinstated}  # type: ignore
+    except (TypeError, ValueError, IndexError) as error:
+        raise CorruptStore(f"case {case.id} does not say what it restores", witness=case.id) from error
+    served = store.served(roots)
+    return Rollback(replacements={root: _content(served, root) for root in roots}, reinstated=versions)
 
 
 # what stands in place of the roots
@@ -128,6 +150,14 @@ def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
     delta = event.delta
     if isinstance(delta, Deletion):
         return []
+    if isinstance(delta, Rollback):
+        again = store.drafts(list(delta.reinstated.items()))
+        person = RepairEvent(
+            kind=EventKind.CORRECT,
+            roots=tuple(delta.replacements),
+            delta=Correction(replacements=delta.replacements),
+        )
+        return [*again.values(), *(_replacements(store, person) if delta.replacements else ())]
     old = store.served(event.roots)
     marks = marked({root: there.content for root, there in old.items()})
     if isinstance(delta, Correction):

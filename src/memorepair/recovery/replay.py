@@ -1,0 +1,186 @@
+"""Replay: the agent run again on repaired memory, with every step that still holds read back as recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from memorepair.errors import ApprovalNeeded, TraceMismatch
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import Draft, Json, Key, Scope
+from memorepair.memory.store import Store
+from memorepair.recovery.run import Asked, Call, Recorder, Said, said
+from memorepair.recovery.tools import Effect, Tool
+from memorepair.recovery.trace import MODEL_STEPS, Recorded, Step, Trace, out_of_service
+from memorepair.repair.jsontext import canonical
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What a replay has made; nothing of it is published yet.
+
+    Attributes
+    ----------
+    drafts
+        Steps and memories, in the order they were made.
+    frozen
+        Recorded steps that were read back.
+    calls
+        Calls of the model: claims, plans and answers made anew.
+    written
+        Calls of tools that changed the world, in order: tool, arguments, result.
+    """
+
+    drafts: Mapping[Key, Draft] = field(default_factory=lambda: MappingProxyType({}))
+    frozen: tuple[Key, ...] = ()
+    calls: int = 0
+    written: tuple[tuple[Tool, Mapping[str, Json], Json], ...] = ()
+
+    @property
+    def answer(self) -> Draft | None:
+        """The new answer."""
+        answers = [draft for draft in self.drafts.values() if draft.kind is Kind.ANSWER]
+        return answers[-1] if answers else None
+
+
+class Replay(Recorder):
+    """An agent's verbs over a recorded run: what still holds is read back, what does not is done again.
+
+    Parameters
+    ----------
+    trace
+        The run as recorded; its affected steps are out of service.
+    again
+        V_replay: the steps to take again. Any other step out of service is taken only when its content is
+        read.
+    approved
+        Actions with an irreversible effect that may run, as their canonical text.
+
+    Raises
+    ------
+    TraceMismatch
+        A step that still holds is asked for in another way than it was recorded: other sources, another tool,
+        other arguments.
+    ApprovalNeeded
+        An irreversible tool would run that nobody approved; the witness is the action.
+    """
+
+    def __init__(
+        self, store: Store, trace: Trace, *, again: Collection[Key], approved: Collection[str] = ()
+    ) -> None:
+        super().__init__(store, scope=trace.scope[:-1], id=trace.id)
+        self._trace = trace
+        self._again = frozenset(again)
+        self._approved = frozenset(approved)
+        self._drafts: dict[Key, Draft] = {}
+        self._frozen: dict[Key, None] = {}
+        self._calls = 0
+        self._written: list[tuple[Tool, Mapping[str, Json], Json]] = []
+        self._served = store.served([key for key, step in trace.steps.items() if self._holds(step)])
+        self._names.add("task")
+
+    @property
+    def made(self) -> Made:
+        """What has been made so far."""
+        return Made(
+            drafts=MappingProxyType(self._drafts),
+            frozen=tuple(self._frozen),
+            calls=self._calls,
+            written=tuple(self._written),
+        )
+
+    # the verbs' other half ----------------------------------------------------------------------
+
+    def _settle(self, asked: Asked) -> Step:
+        recorded = self._trace.steps.get(asked.key)
+        if recorded is not None and self._holds(recorded):
+            return self._read_back(recorded, asked)
+        if recorded is None or asked.key in self._again:
+            return self._take(asked)
+        return Step(asked.key, asked.kind, lambda: self._take(asked).content)
+
+    def _begin(self, call: Call, later: Callable[[], Step] | None) -> Step | None:
+        action, result = call.action, call.result
+        recorded = self._trace.steps.get(action.key)
+        observed = self._trace.steps.get(result.key)
+        if recorded is not None and self._holds(recorded):
+            self._read_back(recorded, action)
+            if self._served[action.key].content != action.say:
+                raise TraceMismatch(f"{action.key} was another call when it was recorded", witness=action.key)
+            if observed is not None and self._holds(observed):
+                return self._read_back(observed, result)
+        wanted = recorded is None or observed is None or not self._again.isdisjoint((action.key, result.key))
+        if not wanted:
+            if later is None:
+                return Step(result.key, result.kind, lambda: _unawaited(result.key))
+            run = later
+            return Step(result.key, result.kind, lambda: self._allowed(call) and run().content or "")
+        self._allowed(call)
+        return None
+
+    def _end(self, call: Call, observed: Json) -> Step:
+        if call.tool.effect.writes:
+            self._written.append((call.tool, MappingProxyType(dict(call.arguments)), observed))
+        recorded = self._trace.steps.get(call.action.key)
+        if recorded is None or not self._holds(recorded):
+            self._take(call.action)
+        return self._take(replace(call.result, say=canonical(observed)))
+
+    def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
+        recorded = self._trace.steps.get(mutation.key)
+        if recorded is not None and self._holds(recorded):
+            self._read_back(recorded, mutation)
+        elif recorded is None or mutation.key in self._again:
+            self._take(mutation)
+            self._drafts[memory.key] = replace(memory, content=said(content))
+        return memory.key
+
+    def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
+        reads = [step for step in self._trace.steps.values() if step.recipe.params.get("recall") == name]
+        if not reads or not all(self._holds(step) for step in reads):
+            return [hit.artifact.key for hit in self._store.search(query, scope=scope, limit=limit)]
+        if any(step.recipe.params.get("query") != query for step in reads):
+            raise TraceMismatch(f"{name} searched for something else when it was recorded", witness=name)
+        return [arc.parent for step in reads for arc in step.support]
+
+    def _look(self, key: Key, name: str) -> tuple[str, int | None]:
+        recorded = self._trace.steps.get(Key(self._steps, name))
+        if recorded is not None and self._holds(recorded):
+            return "", None  # read back as a step
+        if key in self._drafts:
+            return self._drafts[key].content, None
+        there = self._store.get(key)
+        return there.content, there.version
+
+    # steps --------------------------------------------------------------------------------------
+
+    def _holds(self, step: Recorded) -> bool:
+        return not out_of_service(step.listing)
+
+    def _read_back(self, recorded: Recorded, asked: Asked) -> Step:
+        wanted = frozenset((read.group, read.key, read.relation) for read in asked.reads)
+        if recorded.kind is not asked.kind or recorded.groups != wanted:
+            raise TraceMismatch(
+                f"{asked.key} stood on something else when it was recorded; name the steps of a run that "
+                "branches, so that each finds its own record",
+                witness=asked.key,
+            )
+        self._frozen[asked.key] = None
+        return Step(asked.key, asked.kind, self._served[asked.key].content)
+
+    def _take(self, asked: Asked) -> Step:
+        there = self._drafts.get(asked.key)
+        if there is None:
+            there = asked.draft(said(asked.say))
+            self._drafts[asked.key] = there
+            self._calls += asked.kind in MODEL_STEPS
+        return Step(asked.key, asked.kind, there.content)
+
+    def _allowed(self, call: Call) -> bool:
+        if call.tool.effect is Effect.IRREVERSIBLE and said(call.action.say) not in self._approved:
+            raise ApprovalNeeded(
+                f"{call.action.key} cannot be taken back: approve it, or leave the run as it is",
+                witness=said(call.action.say),
+            )
+        return True

@@ -1,0 +1,408 @@
+"""Runs: an agent's steps recorded as it takes them, each with the ids of what it used."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from secrets import token_hex
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from memorepair.errors import InvalidInput, UnknownId
+from memorepair.graphs.terms import Kind, Relation
+from memorepair.memory.arguments import KeyLike, SlotLike, as_key, as_keys, as_member, as_scope, as_slot
+from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Scope, Slot, Source
+from memorepair.memory.store import Store
+from memorepair.memory.values import check_type
+from memorepair.recovery.tools import Tool
+from memorepair.recovery.trace import RESULT, TASK, Step, run_scope, step_recipe
+from memorepair.repair.jsontext import canonical
+
+Said: TypeAlias = str | Callable[[], str]
+"""A text, or what makes it when it is needed: then a replay need not make it again."""
+
+Used: TypeAlias = Step | KeyLike
+Uses: TypeAlias = Used | Iterable[Used | list[Used]]
+"""What a step stands on: one thing, several needed together, or lists each of which is enough."""
+
+_RELATION = {Kind.USER_INPUT: Relation.INITIATE, Kind.MEMORY_READ: Relation.CITE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A step that the agent wants to take."""
+
+    key: Key
+    kind: Kind
+    reads: tuple[Read, ...]
+    recipe: Recipe
+    say: Said
+    slot: Slot | None = None
+
+    def draft(self, content: str) -> Draft:
+        """The step as it is stored."""
+        return Draft(
+            key=self.key,
+            content=content,
+            kind=self.kind,
+            source=Source.USER if self.kind is Kind.USER_INPUT else Source.LOG,
+            slot=self.slot,
+            recipe=self.recipe,
+            reads=self.reads,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A tool call that the agent wants to make: the action, what will be observed, and how to run it."""
+
+    action: Asked
+    result: Asked
+    tool: Tool
+    arguments: dict[str, Json]
+
+
+def said(say: Said) -> str:
+    """The text; made now where it is not there yet."""
+    return say if isinstance(say, str) else say()
+
+
+class Recorder(ABC):
+    """The verbs of an agent; what becomes of a step is for the run or the replay to say.
+
+    A step is named by its kind and a running number unless `id` names it; a replay finds it by its name.
+    """
+
+    def __init__(self, store: Store, *, scope: Scope, id: str) -> None:
+        self._store = store
+        self._scope = as_scope(scope)
+        self._id = id
+        self._steps = run_scope(self._scope, id)
+        self._count: Counter[str] = Counter()
+        self._names: set[str] = set()
+        self._place = 0
+
+    # what a run or a replay does with it --------------------------------------------------------
+
+    @abstractmethod
+    def _settle(self, asked: Asked) -> Step:
+        """Take the step, or find it taken."""
+
+    @abstractmethod
+    def _begin(self, call: Call, later: Callable[[], Step] | None) -> Step | None:
+        """Take an action: the step of what was observed, or None where the tool is to be run now.
+
+        `later` runs the tool; None where it has to be awaited.
+        """
+
+    @abstractmethod
+    def _end(self, call: Call, observed: Json) -> Step:
+        """Keep what a tool has returned."""
+
+    @abstractmethod
+    def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
+        """Write a memory through its mutation step."""
+
+    @abstractmethod
+    def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
+        """What a search in memory finds."""
+
+    @abstractmethod
+    def _look(self, key: Key, name: str) -> tuple[str, int | None]:
+        """What a memory says, and in which version; `name` is the step that reads it."""
+
+    # verbs --------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self._id
+
+    @property
+    def scope(self) -> Scope:
+        """Where the agent's memory lies."""
+        return self._scope
+
+    @property
+    def task(self) -> Key:
+        """The key of the task, the first step."""
+        return Key(self._steps, TASK)
+
+    def input(self, text: str, *, id: str | None = None) -> Step:
+        """Something the user said."""
+        return self._step(Kind.USER_INPUT, text, (), id=id)
+
+    def read(self, key: KeyLike, *, id: str | None = None) -> Step:
+        """Read a memory.
+
+        Raises
+        ------
+        UnknownId, Withdrawn
+        """
+        return self._read(as_key(key), id)
+
+    def recall(self, query: str, *, scope: Scope | None = None, limit: int = 5) -> tuple[Step, ...]:
+        """Search the memory; a step for each memory found."""
+        name = self._name("recall", None)
+        where = self._scope if scope is None else as_scope(scope)
+        found = self._find(name, query, where, limit)
+        return tuple(self._read(key, None, recall=name, query=query) for key in found)
+
+    def claim(
+        self,
+        text: Said,
+        *,
+        uses: Uses = (),
+        facet: SlotLike | None = None,
+        id: str | None = None,
+        cost: float = 1.0,
+    ) -> Step:
+        """Something the agent holds to be true; `facet` is the single fact it states."""
+        return self._step(Kind.CLAIM, text, uses, id=id, cost=cost, slot=as_slot(facet))
+
+    def plan(self, text: Said, *, uses: Uses = (), id: str | None = None, cost: float = 1.0) -> Step:
+        """What the agent means to do."""
+        return self._step(Kind.PLAN, text, uses, id=id, cost=cost)
+
+    def call(
+        self, tool: Tool, /, *, plan: Used, uses: Uses = (), id: str | None = None, **arguments: Json
+    ) -> Step:
+        """Call a tool; the step of what was observed. The action is recorded before the tool runs."""
+        asked = self._call(tool, plan, uses, id, arguments)
+        done = self._begin(asked, lambda: self._end(asked, tool(**arguments)))
+        return self._end(asked, tool(**arguments)) if done is None else done
+
+    async def acall(
+        self, tool: Tool, /, *, plan: Used, uses: Uses = (), id: str | None = None, **arguments: Json
+    ) -> Step:
+        """The same for a tool that is a coroutine function."""
+        asked = self._call(tool, plan, uses, id, arguments)
+        done = self._begin(asked, None)
+        return self._end(asked, await tool(**arguments)) if done is None else done
+
+    def remember(
+        self,
+        content: Said,
+        *,
+        uses: Uses,
+        id: str | None = None,
+        kind: Kind | str = Kind.RECORD,
+        scope: Scope | None = None,
+        slot: SlotLike | None = None,
+        consolidates: KeyLike | Iterable[KeyLike] = (),
+    ) -> Key:
+        """Write a memory; an id that exists gets its next version.
+
+        `consolidates`: memories that it merges.
+        """
+        name = self._name("remember", None)
+        where = self._scope if scope is None else as_scope(scope)
+        key = Key(where, f"{self._id}-{name}" if id is None else id)
+        mutation = self._asked(name, Kind.MEMORY_MUTATION, canonical({"remember": str(key)}), uses, cost=0.0)
+        relation = Relation.UPDATE if self._exists(key) else Relation.PRODUCE
+        memory = Draft(
+            key=key,
+            content="",
+            kind=as_member(Kind, kind),
+            source=Source.EXTRACTION,
+            slot=as_slot(slot),
+            reads=(
+                Read(key=mutation.key, relation=relation),
+                *(Read(key=one, relation=Relation.CONSOLIDATE) for one in as_keys(consolidates)),
+            ),
+        )
+        return self._keep(mutation, memory, content)
+
+    def answer(self, text: Said, *, uses: Uses = (), id: str | None = None, cost: float = 1.0) -> Step:
+        """What the agent tells the user."""
+        return self._step(Kind.ANSWER, text, uses, id=id, cost=cost)
+
+    # from verbs to steps ------------------------------------------------------------------------
+
+    def _step(
+        self,
+        kind: Kind,
+        say: Said,
+        uses: Uses,
+        *,
+        id: str | None = None,
+        cost: float = 0.0,
+        slot: Slot | None = None,
+    ) -> Step:
+        name = self._name(kind.name.lower(), id)
+        return self._settle(self._asked(name, kind, say, uses, cost=cost, slot=slot))
+
+    def _read(self, key: Key, id: str | None, **more: Json) -> Step:
+        name = self._name(f"read {key}", id)
+        content, version = self._look(key, name)
+        asked = Asked(
+            key=Key(self._steps, name),
+            kind=Kind.MEMORY_READ,
+            reads=(Read(key=key, version=version, relation=Relation.CITE),),
+            recipe=step_recipe(self._next(), cost=0.0, **more),
+            say=content,
+        )
+        return self._settle(asked)
+
+    def _call(
+        self, tool: Tool, plan: Used, uses: Uses, id: str | None, arguments: dict[str, Json]
+    ) -> Call:
+        check_type(tool, Tool, "a tool declares its effect: wrap the function with `tool`")
+        name = self._name(tool.name, id)
+        action = Asked(
+            key=Key(self._steps, name),
+            kind=Kind.ACTION,
+            reads=(Read(key=_key(plan), relation=Relation.PRODUCE), *_reads(uses)),
+            recipe=step_recipe(self._next(), cost=0.0, effect=tool.effect),
+            say=canonical({"tool": tool.name, "arguments": arguments}),
+        )
+        result = Asked(
+            key=Key(self._steps, name + RESULT),
+            kind=Kind.OBSERVATION,
+            reads=(Read(key=action.key, relation=Relation.PRODUCE),),
+            recipe=step_recipe(self._next(), cost=1.0, effect=tool.effect),
+            say="",
+        )
+        return Call(action=action, result=result, tool=tool, arguments=arguments)
+
+    def _asked(
+        self, name: str, kind: Kind, say: Said, uses: Uses, *, cost: float, slot: Slot | None = None
+    ) -> Asked:
+        reads = _reads(uses)
+        if not reads and name != TASK:
+            reads = (Read(key=self.task, relation=Relation.INITIATE),)
+        return Asked(
+            key=Key(self._steps, name),
+            kind=kind,
+            reads=reads,
+            recipe=step_recipe(self._next(), cost=cost),
+            say=say,
+            slot=slot,
+        )
+
+    def _name(self, stem: str, id: str | None) -> str:
+        if id is not None and id in self._names:
+            raise InvalidInput(f"two steps of run {self._id} are called {id}", witness=id)
+        self._count[stem] += id is None
+        times = self._count[stem]
+        name = id if id is not None else stem if times == 1 else f"{stem} #{times}"
+        self._names.add(name)
+        return name
+
+    def _next(self) -> int:
+        self._place += 1
+        return self._place
+
+    def _exists(self, key: Key) -> bool:
+        try:
+            self._store.describe(key)
+        except UnknownId:
+            return False
+        return True
+
+
+class Run(Recorder):
+    """A run under way, as a context; every step is in the store when its verb returns.
+
+    Parameters
+    ----------
+    store
+        Where the steps go.
+    task
+        What the agent is asked to do; the first step.
+    scope
+        Where the agent's memory lies.
+    id
+        Random unless given.
+
+    Notes
+    -----
+    A block that raises leaves the steps taken so far: a run without an answer.
+    """
+
+    def __init__(self, store: Store, *, task: str, scope: Scope = (), id: str | None = None) -> None:
+        super().__init__(store, scope=scope, id=token_hex(6) if id is None else id)
+        self._task = task
+        self._open = False
+
+    def __enter__(self) -> Self:
+        if self._place:
+            raise InvalidInput("a run is used once", witness=self._id)
+        if self._exists(self.task):
+            raise InvalidInput(f"there is a run {self._id} already", witness=self._id)
+        self._open = True
+        self._settle(self._asked(TASK, Kind.USER_INPUT, self._task, (), cost=0.0))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+
+    def _settle(self, asked: Asked) -> Step:
+        content = said(asked.say)
+        self._write(asked.draft(content))
+        return Step(asked.key, asked.kind, content)
+
+    def _begin(self, call: Call, later: Callable[[], Step] | None) -> None:
+        self._write(call.action.draft(said(call.action.say)))
+
+    def _end(self, call: Call, observed: Json) -> Step:
+        content = canonical(observed)
+        self._write(call.result.draft(content))
+        return Step(call.result.key, call.result.kind, content)
+
+    def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
+        text = said(content)
+        self._write(mutation.draft(said(mutation.say)), replace(memory, content=text))
+        return memory.key
+
+    def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
+        self._require_open()
+        return [hit.artifact.key for hit in self._store.search(query, scope=scope, limit=limit)]
+
+    def _look(self, key: Key, name: str) -> tuple[str, int | None]:
+        self._require_open()
+        there = self._store.get(key)
+        return there.content, there.version
+
+    def _write(self, *drafts: Draft) -> None:
+        self._require_open()
+        self._store.write(drafts, act="step")
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise InvalidInput("a run takes its steps inside its with block", witness=self._id)
+
+
+def _reads(uses: Uses) -> tuple[Read, ...]:
+    """One read a thing used; lists are alternatives, each a group of its own."""
+    if isinstance(uses, Step | Key | str):
+        return (_read(uses, 0),)
+    given = list(uses)
+    grouped = [one for one in given if isinstance(one, list)]
+    if not grouped:
+        return tuple(_read(one, 0) for one in given if not isinstance(one, list))
+    if len(grouped) < len(given):
+        raise InvalidInput("uses are things needed together, or lists each of which is enough", witness=uses)
+    return tuple(_read(one, group) for group, together in enumerate(grouped) for one in together)
+
+
+def _read(used: Used, group: int) -> Read:
+    if isinstance(used, Step):
+        return Read(key=used.key, relation=_RELATION.get(used.kind, Relation.SUPPORT), group=group)
+    return Read(key=as_key(used), relation=Relation.DERIVE, group=group)
+
+
+def _key(used: Used) -> Key:
+    return used.key if isinstance(used, Step) else as_key(used)
