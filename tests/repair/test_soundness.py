@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Key, State
 from memorepair.memory.snapshot import ArcView, Snapshot, VersionView
-from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
+from memorepair.repair.events import (
+    Correction,
+    Deletion,
+    EventKind,
+    Interface,
+    Migration,
+    RepairEvent,
+    Rollback,
+)
 from memorepair.repair.soundness import exposed, is_sound_publication, soundness_violations
 
 
@@ -316,8 +324,8 @@ NOT_SERVED = "it stands on what is not served"
 @pytest.mark.parametrize(
     ("event", "start", "damage", "fault"),
     [
-        (deletion, withdrawn, _serve(ROOT), (1, ROOT, "a deleted root is served")),
-        (deletion, withdrawn, _successor(ROOT), (1, ROOT, "a deleted root is served")),
+        (deletion, withdrawn, _serve(ROOT), (1, ROOT, "a removed root is served")),
+        (deletion, withdrawn, _successor(ROOT), (1, ROOT, "a removed root is served")),
         (correction, withdrawn, _serve(ROOT), (1, ROOT, "a root is served in its old version")),
         (migration, withdrawn, _serve(ROOT), (1, ROOT, "a root is served in its old version")),
         (deletion, withdrawn, _serve(CACHE), (2, CACHE, NOT_SERVED)),
@@ -523,9 +531,15 @@ def histories(draw: st.DrawFn) -> tuple[Sketch, RepairEvent, Sketch, list[Key]]:
         event = RepairEvent(kind=kind, roots=roots, delta=Deletion())
     elif kind is EventKind.CORRECT:
         event = RepairEvent(kind=kind, roots=roots, delta=Correction(replacements=dict.fromkeys(roots, "x")))
-    else:
+    elif kind is EventKind.MIGRATE:
         interfaces = {root: Interface(key=root, content="x") for root in roots}
         event = RepairEvent(kind=kind, roots=roots, delta=Migration(interfaces=interfaces))
+    else:
+        some = draw(st.sets(st.sampled_from(roots)))
+        event = RepairEvent(kind=kind, roots=roots, delta=Rollback(reinstated=dict.fromkeys(some, 1)))
+    back = set(roots) if kind in (EventKind.CORRECT, EventKind.MIGRATE) else set()
+    if isinstance(event.delta, Rollback):
+        back = set(event.delta.restored)
     members = set(roots)
     for name in names:
         if members & before.reads[name].keys():
@@ -533,8 +547,8 @@ def histories(draw: st.DrawFn) -> tuple[Sketch, RepairEvent, Sketch, list[Key]]:
     after = before.copy()
     for name in members:
         after.set(name, State.WITHDRAWN)
-    if kind is not EventKind.DELETE:
-        for root in roots:
+    for root in roots:
+        if root in back:
             after.put(root, before.digest(root) if draw(st.booleans()) else f"{root} anew")
     left = []
     for name in names:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
+from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Member, SupportArc
@@ -67,6 +68,13 @@ def members(db: Connection, usage: Usage, case: int) -> list[Member]:
             )
         )
     return found
+
+
+def reached(db: Connection, barrier: Barrier, roots: Sequence[Key], *, every_version: bool) -> list[Key]:
+    """C(F) as an event would withdraw it now, roots included."""
+    places = find(db, roots)
+    aids = [known(places, root).aid for root in roots]
+    return [key_of(name, id) for name, id in barrier.reached(aids, every_version=every_version)]
 
 
 def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:
@@ -179,10 +187,8 @@ def drafts(db: Connection, versions: Sequence[tuple[Key, int]]) -> dict[Key, Dra
 
 
 def _barred(db: Connection, aid: int, no: int) -> bool:
-    return (
-        db.row("SELECT 1 FROM version v JOIN barrier b ON b.vid = v.vid WHERE v.aid = ? AND v.no = ?", (aid, no))
-        is not None
-    )
+    row = "SELECT 1 FROM version v JOIN barrier b ON b.vid = v.vid WHERE v.aid = ? AND v.no = ?"
+    return db.row(row, (aid, no)) is not None
 
 
 def staged_content(db: Connection, key: Key, version: int) -> str:

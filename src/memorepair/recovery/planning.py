@@ -149,9 +149,7 @@ def make_plan(
         dropped=_chosen(keys, ~again & lost),
         quarantined=derived,
         others=others,
-        compensated=tuple(
-            step.key for step in reversed(acted) if step.effect is Effect.COMPENSATABLE_WRITE
-        ),
+        compensated=tuple(step.key for step in reversed(acted) if step.effect is Effect.COMPENSATABLE_WRITE),
         irreversible=tuple(step.key for step in acted if step.effect is Effect.IRREVERSIBLE),
         selection=selection,
     )

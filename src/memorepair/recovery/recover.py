@@ -1,32 +1,62 @@
-"""Recover: a failed run from the fault to its new answer, as one case."""
+"""Recover: a failed run from its faulty memory to a new answer, as one case."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from memorepair.errors import InvalidInput, UnknownId
-from memorepair.graphs.support import Policy
-from memorepair.graphs.terms import PROPAGATING, Kind
-from memorepair.memory.artifact import Case, Draft, Json, Key, Read, Source, State
-from memorepair.memory.exchange import Successor
-from memorepair.memory.store import Store
-from memorepair.memory.values import check_type
-from memorepair.recovery.planning import RecoveryPlan, make_plan
-from memorepair.recovery.replay import Made, Replay
+from memorepair.memory.artifact import Case, Json, Key
+from memorepair.recovery.planning import RecoveryPlan
+from memorepair.recovery.replay import Made
 from memorepair.recovery.run import Recorder
-from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import STEPS, RunLike, find_run, read_trace
-from memorepair.repair import engine
-from memorepair.repair.cascade import Cascade, read_cascade
-from memorepair.repair.events import EventKind, RepairEvent, Rollback
-from memorepair.repair.jsontext import canonical, parse
-from memorepair.repair.withdrawal import descends, event_of
 
 Agent: TypeAlias = Callable[[Recorder], object]
-"""Takes the steps of a run, from a recorder of its own or from one that replays."""
+"""Takes the steps of a run: from a recorder the first time, from a replay when the run is recovered."""
 
-UNDONE = ".undone"
-"""What the id of the note that an action was compensated adds to that of the action."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryReport:
+    """What a recovery did, or would do.
+
+    Attributes
+    ----------
+    case
+        As it is now; number 0 after a dry run.
+    plan
+        What of the run is taken again, kept, dropped.
+    made
+        What the replay made; None where there was none.
+    reinstated
+        Memories that are again in the version which something faulty had superseded.
+    left
+        Memories that stay out of service; `repair` of the case takes them up.
+    """
+
+    case: Case
+    plan: RecoveryPlan
+    made: Made | None = None
+    reinstated: Mapping[Key, int] = MappingProxyType({})
+    left: tuple[Key, ...] = ()
+
+    @property
+    def answer(self) -> str | None:
+        """The new answer; None where nothing was replayed."""
+        draft = None if self.made is None else self.made.answer
+        return None if draft is None else draft.content
+
+    def to_json(self) -> dict[str, Json]:
+        """The report as JSON; no content but the new answer."""
+        made = self.made
+        return {
+            "case": self.case.id,
+            "status": self.case.status.value,
+            **self.plan.to_json(),
+            "replayed": 0 if made is None else len(made.drafts),
+            "read_back": 0 if made is None else len(made.frozen),
+            "model_calls": 0 if made is None else made.calls,
+            "reinstated": {str(key): version for key, version in self.reinstated.items()},
+            "left": [str(key) for key in self.left],
+            "answer": self.answer,
+        }

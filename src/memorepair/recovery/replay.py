@@ -12,7 +12,7 @@ from memorepair.memory.artifact import Draft, Json, Key, Scope
 from memorepair.memory.store import Store
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
 from memorepair.recovery.tools import Effect, Tool
-from memorepair.recovery.trace import MODEL_STEPS, Recorded, Step, Trace, out_of_service
+from memorepair.recovery.trace import MODEL_STEPS, Recorded, Step, Trace, grouped, out_of_service
 from memorepair.repair.jsontext import canonical
 
 
@@ -112,11 +112,8 @@ class Replay(Recorder):
                 return self._read_back(observed, result)
         wanted = recorded is None or observed is None or not self._again.isdisjoint((action.key, result.key))
         if not wanted:
-            if later is None:
-                return Step(result.key, result.kind, lambda: _unawaited(result.key))
-            run = later
-            return Step(result.key, result.kind, lambda: self._allowed(call) and run().content or "")
-        self._allowed(call)
+            return Step(result.key, result.kind, lambda: self._called(call, later))
+        self._require_approval(call)
         return None
 
     def _end(self, call: Call, observed: Json) -> Step:
@@ -159,8 +156,9 @@ class Replay(Recorder):
         return not out_of_service(step.listing)
 
     def _read_back(self, recorded: Recorded, asked: Asked) -> Step:
-        wanted = frozenset((read.group, read.key, read.relation) for read in asked.reads)
-        if recorded.kind is not asked.kind or recorded.groups != wanted:
+        # A step that was spared may have lost some of its justifications: the agent then names those left.
+        wanted = grouped((read.group, read.key) for read in asked.reads)
+        if recorded.kind is not asked.kind or not wanted <= recorded.justifications:
             raise TraceMismatch(
                 f"{asked.key} stood on something else when it was recorded; name the steps of a run that "
                 "branches, so that each finds its own record",
@@ -177,10 +175,17 @@ class Replay(Recorder):
             self._calls += asked.kind in MODEL_STEPS
         return Step(asked.key, asked.kind, there.content)
 
-    def _allowed(self, call: Call) -> bool:
+    def _called(self, call: Call, later: Callable[[], Step] | None) -> str:
+        if later is None:
+            raise TraceMismatch(
+                f"{call.result.key} is needed after all, and cannot be awaited here", witness=call.result.key
+            )
+        self._require_approval(call)
+        return later().content
+
+    def _require_approval(self, call: Call) -> None:
         if call.tool.effect is Effect.IRREVERSIBLE and said(call.action.say) not in self._approved:
             raise ApprovalNeeded(
                 f"{call.action.key} cannot be taken back: approve it, or leave the run as it is",
                 witness=said(call.action.say),
             )
-        return True

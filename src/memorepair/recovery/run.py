@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from secrets import token_hex
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Self, TypeAlias
 
 from memorepair.errors import InvalidInput, UnknownId
@@ -24,8 +24,10 @@ Said: TypeAlias = str | Callable[[], str]
 """A text, or what makes it when it is needed: then a replay need not make it again."""
 
 Used: TypeAlias = Step | KeyLike
-Uses: TypeAlias = Used | Iterable[Used | list[Used]]
+Uses: TypeAlias = Used | Iterable[Used | Sequence[Step | Key]]
 """What a step stands on: one thing, several needed together, or lists each of which is enough."""
+
+_NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 _RELATION = {Kind.USER_INPUT: Relation.INITIATE, Kind.MEMORY_READ: Relation.CITE}
 
@@ -148,7 +150,8 @@ class Recorder(ABC):
         name = self._name("recall", None)
         where = self._scope if scope is None else as_scope(scope)
         found = self._find(name, query, where, limit)
-        return tuple(self._read(key, None, recall=name, query=query) for key in found)
+        how: dict[str, Json] = {"recall": name, "query": query}
+        return tuple(self._read(key, None, how) for key in found)
 
     def claim(
         self,
@@ -234,21 +237,19 @@ class Recorder(ABC):
         name = self._name(kind.name.lower(), id)
         return self._settle(self._asked(name, kind, say, uses, cost=cost, slot=slot))
 
-    def _read(self, key: Key, id: str | None, **more: Json) -> Step:
+    def _read(self, key: Key, id: str | None, found: Mapping[str, Json] = _NOTHING) -> Step:
         name = self._name(f"read {key}", id)
         content, version = self._look(key, name)
         asked = Asked(
             key=Key(self._steps, name),
             kind=Kind.MEMORY_READ,
             reads=(Read(key=key, version=version, relation=Relation.CITE),),
-            recipe=step_recipe(self._next(), cost=0.0, **more),
+            recipe=step_recipe(self._next(), cost=0.0, more=found),
             say=content,
         )
         return self._settle(asked)
 
-    def _call(
-        self, tool: Tool, plan: Used, uses: Uses, id: str | None, arguments: dict[str, Json]
-    ) -> Call:
+    def _call(self, tool: Tool, plan: Used, uses: Uses, id: str | None, arguments: dict[str, Json]) -> Call:
         check_type(tool, Tool, "a tool declares its effect: wrap the function with `tool`")
         name = self._name(tool.name, id)
         action = Asked(
@@ -390,12 +391,14 @@ def _reads(uses: Uses) -> tuple[Read, ...]:
     if isinstance(uses, Step | Key | str):
         return (_read(uses, 0),)
     given = list(uses)
-    grouped = [one for one in given if isinstance(one, list)]
-    if not grouped:
-        return tuple(_read(one, 0) for one in given if not isinstance(one, list))
-    if len(grouped) < len(given):
+    together = [one for one in given if isinstance(one, Step | Key | str)]
+    alternatives = [one for one in given if not isinstance(one, Step | Key | str)]
+    if together and alternatives:
         raise InvalidInput("uses are things needed together, or lists each of which is enough", witness=uses)
-    return tuple(_read(one, group) for group, together in enumerate(grouped) for one in together)
+    return (
+        *(_read(one, 0) for one in together),
+        *(_read(one, group) for group, some in enumerate(alternatives) for one in some),
+    )
 
 
 def _read(used: Used, group: int) -> Read:

@@ -84,7 +84,7 @@ def tool(
 
     def declare(function: Callable[..., Any]) -> Tool:
         return Tool(
-            name=name or getattr(function, "__name__", ""),
+            name=str(name or getattr(function, "__name__", "")),
             function=function,
             effect=declared,
             compensation=compensation,

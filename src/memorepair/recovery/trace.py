@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, UnknownId
-from memorepair.graphs.terms import Kind, Relation
+from memorepair.graphs.terms import Kind
 from memorepair.memory.arguments import as_scope
 from memorepair.memory.artifact import Json, Key, Listing, Recipe, Scope, State
 from memorepair.memory.exchange import SupportArc
@@ -94,9 +94,9 @@ class Recorded:
         return self.listing.kind
 
     @property
-    def groups(self) -> frozenset[tuple[int, Key, Relation]]:
-        """What it was made from, to compare with."""
-        return frozenset((arc.group, arc.parent, arc.relation) for arc in self.support)
+    def justifications(self) -> frozenset[frozenset[Key]]:
+        """What it was made from: the members of each support group."""
+        return grouped((arc.group, arc.parent) for arc in self.support)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +120,14 @@ class Trace:
     def id(self) -> str:
         """The run's id."""
         return self.scope[-1].removeprefix(_RUN)
+
+
+def grouped(members: Iterable[tuple[int, Key]]) -> frozenset[frozenset[Key]]:
+    """Support groups without their numbers."""
+    groups: dict[int, set[Key]] = {}
+    for group, key in members:
+        groups.setdefault(group, set()).add(key)
+    return frozenset(map(frozenset, groups.values()))
 
 
 def run_scope(scope: Scope, id: str) -> Scope:
@@ -212,7 +220,7 @@ def effect_of(recipe: Recipe) -> Effect | None:
     declared = recipe.params.get("effect")
     if declared is None:
         return None
-    return Effect(declared) if declared in Effect.__members__.values() else Effect.IRREVERSIBLE
+    return Effect(str(declared)) if declared in set(Effect) else Effect.IRREVERSIBLE
 
 
 def out_of_service(listing: Listing) -> bool:
@@ -220,7 +228,9 @@ def out_of_service(listing: Listing) -> bool:
     return listing.state not in (State.ACTIVE, State.PENDING_REVIEW)
 
 
-def step_recipe(place: int, *, cost: float, effect: Effect | None = None, **more: Json) -> Recipe:
+def step_recipe(
+    place: int, *, cost: float, effect: Effect | None = None, more: Mapping[str, Json] = MappingProxyType({})
+) -> Recipe:
     """How a step says where it stood in its run, and what running it does."""
     params: dict[str, Json] = {"place": place, **more}
     if effect is not None:

@@ -14,7 +14,6 @@ from memorepair.memory.exchange import Member, SupportArc
 from memorepair.memory.store import Store
 from memorepair.repair.events import EventKind
 
-
 _REMOVING = (EventKind.DELETE, EventKind.RECOVER)
 
 
@@ -33,7 +32,7 @@ class Cascade:
     support
         The influence arcs into members, one per child and parent, in that order.
     spared
-        Members that independent evidence keeps in service; none under the policy ``none``.
+        What the event reaches and leaves in service, each with the evidence it stands on; no members.
     deleted
         Members that another case deletes, with its number: no repair of this one brings them back.
     open
@@ -42,31 +41,27 @@ class Cascade:
     Raises
     ------
     InvalidInput
-        A root, a spared or a deleted key is not a member (witness: it).
+        A root or a deleted key is not a member, or a spared one is (witness: it).
     """
 
     case: int
     members: tuple[Member, ...]
     roots: tuple[Key, ...]
     support: tuple[SupportArc, ...]
-    spared: tuple[Key, ...] = ()
+    spared: Mapping[Key, tuple[Key, ...]] = field(default_factory=lambda: MappingProxyType({}))
     deleted: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
     open: tuple[Member, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         known = {member.key for member in self.members}
-        for key in (*self.roots, *self.spared, *self.deleted):
+        for key in (*self.roots, *self.deleted):
             if key not in known:
                 raise InvalidInput(f"{key} is not a member of the cascade", witness=key)
-        settled = {*self.roots, *self.spared, *self.deleted}
+        if both := known & self.spared.keys():
+            raise InvalidInput(f"{min(both)} is withdrawn and spared", witness=min(both))
+        settled = {*self.roots, *self.deleted}
         still = (one for one in self.members if one.state is State.WITHDRAWN and one.key not in settled)
         object.__setattr__(self, "open", tuple(still))
-
-    @property
-    def withdrawn(self) -> tuple[Member, ...]:
-        """W: the members without the spared ones."""
-        spared = set(self.spared)
-        return tuple(member for member in self.members if member.key not in spared)
 
     @staticmethod
     def retained(arc: SupportArc) -> bool:
@@ -78,7 +73,7 @@ class Cascade:
         return arc.parent_served
 
 
-def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Cascade:
+def read_cascade(store: Store, case: int) -> Cascade:
     """The cascade of `case` as the store has it now; O(members + arcs).
 
     Raises
@@ -87,7 +82,7 @@ def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Casc
         There is no such case.
     """
     members = store.members(case)
-    return _cascade(store, case, members, store.support([member.key for member in members]), spared)
+    return _cascade(store, case, members, store.support([member.key for member in members]))
 
 
 def read_ancestry(store: Store, case: int, key: Key, *, most: int) -> Cascade | None:
@@ -113,12 +108,10 @@ def read_ancestry(store: Store, case: int, key: Key, *, most: int) -> Cascade | 
         reached |= parents
     if frontier:
         return None
-    return _cascade(store, case, [members[one] for one in reached], arcs, ())
+    return _cascade(store, case, [members[one] for one in reached], arcs)
 
 
-def _cascade(
-    store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc], spared: Iterable[Key]
-) -> Cascade:
+def _cascade(store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc]) -> Cascade:
     # Sorting by the parts of a key gives the order of keys at a fraction of the cost.
     ordered = sorted(members, key=lambda member: (member.key.scope, member.key.id))
     followed = sorted((arc for arc in arcs if arc.relation in PROPAGATING), key=_ends)
@@ -127,7 +120,7 @@ def _cascade(
         members=tuple(ordered),
         roots=tuple(member.key for member in ordered if member.root),
         support=tuple(next(same) for _, same in groupby(followed, key=_ends)),
-        spared=tuple(sorted(spared)),
+        spared=store.case(case).spared,
         deleted=MappingProxyType(_deleted_elsewhere(store, case, ordered)),
     )
 

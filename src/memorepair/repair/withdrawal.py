@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.memory.artifact import Artifact, Case, Draft, Json, Key, Read, Recipe, Source
 from memorepair.memory.store import Store
@@ -21,6 +22,7 @@ from memorepair.repair.events import (
     RepairEvent,
     Rollback,
 )
+from memorepair.repair.evidence import check_policy, read_lineage
 from memorepair.repair.inheritance import Gone, inheriting
 from memorepair.repair.soundness import SERVING
 
@@ -31,19 +33,37 @@ def withdraw(
     *,
     operators: OperatorTable | None = None,
     erase: bool = False,
+    evidence: Policy = "none",
+    same_origin: Sequence[Sequence[Key]] = (),
     dry_run: bool = False,
 ) -> Case:
     """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
+
+    `evidence` says which members may stay on support that the event does not reach (see `read_lineage`): W is
+    withdrawn, not all of C(F).
 
     Raises
     ------
     UnknownId
         A root does not exist, or nobody has the operator for the rows.
+    InvalidInput
+        There is no such evidence policy.
     InvalidEvent
         The operator for the rows does not read the version it carries over.
     """
     if isinstance(event.delta, Migration):
         _check_rows(event.delta.rows, operators)
+    every_version = event.kind is EventKind.DELETE
+
+    def spare() -> Mapping[Key, tuple[Key, ...]]:
+        if evidence == "none":
+            return {}
+        found = read_lineage(
+            store, event.roots, evidence, every_version=every_version, same_origin=same_origin
+        )
+        return found.spared
+
+    check_policy(evidence)
     return store.open_case(
         event=event.kind.value,
         roots=event.roots,
@@ -53,6 +73,7 @@ def withdraw(
         successors=_superseding(event),
         delta=_delta(event),
         erase=erase,
+        spare=spare,
         dry_run=dry_run,
     )
 
@@ -116,14 +137,28 @@ def _read_migration(store: Store, case: Case) -> Migration:
 
 
 def _read_rollback(store: Store, case: Case) -> Rollback:
-    replaced, reinstated = case.delta.get("replaced"), case.delta.get("reinstated")
+    replaced = _numbers(case, case.delta.get("replaced"))
+    reinstated = [_numbers(case, pair) for pair in _listed(case, case.delta.get("reinstated"))]
     try:
-        roots = [case.roots[place] for place in replaced]  # type: ignore
-        versions = {case.roots[place]: version for place, version in reinstated}  # type: ignore
-    except (TypeError, ValueError, IndexError) as error:
+        roots = [case.roots[place] for place in replaced]
+        versions = {case.roots[place]: version for place, version in reinstated}
+    except (ValueError, IndexError) as error:
         raise CorruptStore(f"case {case.id} does not say what it restores", witness=case.id) from error
     served = store.served(roots)
     return Rollback(replacements={root: _content(served, root) for root in roots}, reinstated=versions)
+
+
+def _listed(case: Case, value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise CorruptStore(f"case {case.id} does not say what it restores", witness=case.id)
+    return value
+
+
+def _numbers(case: Case, value: Json) -> list[int]:
+    numbers = [one for one in _listed(case, value) if isinstance(one, int)]
+    if len(numbers) < len(_listed(case, value)):
+        raise CorruptStore(f"case {case.id} does not say what it restores", witness=case.id)
+    return numbers
 
 
 # what stands in place of the roots
@@ -211,12 +246,12 @@ def _followed(store: Store, root: Key, roots: tuple[Key, ...]) -> tuple[Read, ..
         for arc in store.support([root])
         if arc.relation in PROPAGATING
         and arc.parent_state in SERVING
-        and not _descends(store, arc.parent, frozenset(roots))
+        and not descends(store, arc.parent, frozenset(roots))
     ]
     return tuple(dict.fromkeys(reads))
 
 
-def _descends(store: Store, key: Key, roots: frozenset[Key]) -> bool:
+def descends(store: Store, key: Key, roots: frozenset[Key]) -> bool:
     """Whether the event withdraws the key; what it replaces itself counts as withdrawn."""
     seen = {key}
     frontier = [key]

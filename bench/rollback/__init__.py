@@ -1,0 +1,1 @@
+"""Rollback bench: failed runs with injected faults, recovered by our method, by baselines, by ablations."""
