@@ -3,11 +3,8 @@
 run.py         an agent's steps, recorded as it takes them
 tools.py       what it calls, with declared effects
 trace.py       a stored run, typed
-lineage.py     what a fault reaches, and what stands on other evidence
 planning.py    which steps are taken again
 replay.py      the agent run again over its own record
-publication.py what a replay made goes into service
-recover.py     all of it as one case
 """
 
 from memorepair.recovery.planning import RecoveryPlan
