@@ -350,5 +350,6 @@ def small(budget: int | None) -> SelectionInstance:
         requires=Digraph.from_arcs(3, (0, 2), (1, 1)),
         executable=np.ones(3, np.bool_),
         required=np.zeros(3, np.bool_),
+        tradeoff=1,
         budget=budget,
     )

@@ -97,22 +97,23 @@ def test_npz_keeps_types_and_bytes(folder: Path, instance: SelectionInstance) ->
 @settings(max_examples=40)
 @given(st.data())
 def test_linear_programs_keep_what_decides(format: str, folder: Path, data: st.DataObject) -> None:
-    instance = data.draw(instances(budgets=True, decimal=True))
+    instance = counted(data.draw(instances(budgets=True, decimal=True)))
     again = instance_through(instance, format, folder)
     assert net(again) == net(instance)
     assert sorted(arcs(again.requires, loops=True)) == sorted(arcs(instance.requires, loops=False))
     assert np.array_equal(again.executable, instance.executable)
     assert np.array_equal(again.required, instance.required)
-    if instance.k:
-        assert limits(again) == limits(instance)
-        if instance.limits:
-            assert exact(again.cost) == exact(instance.cost)
+    assert limits(again) == limits(instance)
+    if instance.limits:
+        assert exact(again.cost) == exact(instance.cost)
 
 
 @settings(max_examples=40)
 @given(instances(budgets=True, decimal=True))
 def test_pits_keep_what_decides(folder: Path, drawn: SelectionInstance) -> None:
-    instance = replace(drawn, executable=np.ones(drawn.k, np.bool_), required=np.zeros(drawn.k, np.bool_))
+    instance = counted(
+        replace(drawn, executable=np.ones(drawn.k, np.bool_), required=np.zeros(drawn.k, np.bool_))
+    )
     format = "upit" if instance.budget is None else "cpit"
     again = instance_through(instance, format, folder)
     assert net(again) == net(instance)
@@ -125,12 +126,21 @@ def test_pits_keep_what_decides(folder: Path, drawn: SelectionInstance) -> None:
 @settings(max_examples=60)
 @given(instances(budgets=True, decimal=True))
 def test_what_is_read_in_bulk_is_what_is_read_line_by_line(instance: SelectionInstance) -> None:
+    instance = counted(instance)
     text = mps.format_mps(instance)
     bulk = mps_plain.plain_program(text)
     assert bulk is not None
     assert same(bulk.instance(), mps.read_program(text).instance())
     text = lp.format_lp(instance)
     assert same(lp.parse_lp(text), lp.parse_lp(text.replace(" <= ", "\n<= ")))
+
+
+def counted(instance: SelectionInstance) -> SelectionInstance:
+    """The instance with costs that a tradeoff or a budget counts, and candidates that a budget is for."""
+    assume(instance.k > 0 or instance.budget is None)
+    if instance.budget is None and not fraction(instance.tradeoff):
+        return replace(instance, cost=np.zeros(instance.k, np.int64))
+    return instance
 
 
 def same(one: SelectionInstance, other: SelectionInstance) -> bool:
@@ -204,13 +214,15 @@ THIRD = {"value": np.array([Fraction(1, 3), 1], np.object_)}
         ("cpit", {"executable": np.array([False, True]), "budget": 2}, "a"),
         ("json", THIRD, '"a"'),
         ("node-link", THIRD, '"a"'),
-        ("lp", THIRD, "a"),
-        ("mps", THIRD, "a"),
-        ("upit", THIRD, "a"),
+        ("lp", THIRD | {"tradeoff": 1}, "a"),
+        ("mps", THIRD | {"tradeoff": 1}, "a"),
+        ("upit", THIRD | {"tradeoff": 1}, "a"),
         ("json", {"ids": (("a",), ("b",))}, ("a",)),
         ("node-link", {"ids": (1.5, 2)}, 1.5),
         ("npz", {"ids": (None, 2)}, None),
         ("json", {"value": np.array([10**4000, 1], np.object_)}, '"a"'),
+        *((format, {}, "cost") for format in ("lp", "mps", "upit")),
+        *((format, {"cost": np.array([[1, 2], [3, 4]])}, "cost") for format in ("lp", "mps", "upit")),
         ("dimacs", {"value": np.array([10**30, 1], np.object_)}, None),
     ],
 )
@@ -235,7 +247,7 @@ def test_a_network_is_no_instance(format: str, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_named(format: str, tmp_path: Path) -> None:
     path = tmp_path / "absent" / "file"
     with pytest.raises(InvalidFile) as caught:
-        formats.write(plain(budget=3) if format == "cpit" else plain(), path, format)
+        formats.write(plain(budget=3) if format == "cpit" else plain(tradeoff=1), path, format)
     assert caught.value.witness == str(path)
 
 

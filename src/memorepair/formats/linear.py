@@ -17,6 +17,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
+from memorepair.errors import InvalidFile
 from memorepair.formats.text import decimal, fault
 from memorepair.graphs.digraph import Digraph, Int64
 from memorepair.integers import Number, fraction, shown
@@ -118,9 +119,15 @@ def net(instance: SelectionInstance) -> list[str]:
     Raises
     ------
     InvalidFile
-        One has no finite decimal (witness: the id).
+        One has no finite decimal (witness: the id); or there are costs that neither a tradeoff nor a budget
+        counts, which the file would lose.
     """
     price = fraction(instance.tradeoff)
+    if not price and instance.budget is None and np.any(instance.cost != 0):
+        raise InvalidFile(
+            "costs are held through a tradeoff or beside a budget; without either they would be lost",
+            witness="cost",
+        )
     worth: list[Number] = instance.value.tolist()
     if price:
         costs: list[Number] = instance.cost.tolist()

@@ -62,13 +62,17 @@ def format_lp(instance: SelectionInstance) -> str:
     Raises
     ------
     InvalidFile
-        A profit, cost or limit has no finite decimal (witness: the id).
+        A profit, cost or limit has no finite decimal (witness: the id); costs that neither a tradeoff nor a
+        budget counts; a budget without candidates.
     """
+    if instance.budget is not None and not instance.k:
+        raise InvalidFile(
+            "lp cannot hold a budget of no candidates: a row needs a variable", witness="budget"
+        )
     names = [linear.variable(place) for place in range(instance.k)]
     rows = [f" r{row}: x{tail} - x{head} <= 0" for row, (tail, head) in enumerate(linear.arcs(instance))]
     for kind, (costs, limit) in enumerate(linear.budget_rows(instance)):
-        if names:
-            rows.append(f" budget{kind}:{_sum(costs, names)} <= {limit}")
+        rows.append(f" budget{kind}:{_sum(costs, names)} <= {limit}")
     bounds = zip(instance.required.tolist(), names, instance.executable.tolist(), strict=True)
     text = [
         *(f"\\ {comment}" for comment in linear.comments(instance)),
