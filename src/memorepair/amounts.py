@@ -113,8 +113,8 @@ class Amounts:
         """Whether a set keeps every budget."""
         return all(gone <= limit for gone, limit in zip(self.spent(mask), self.budget, strict=True))
 
-    def priced(self, price: Price) -> tuple[Int64, int, tuple[int, ...]]:
-        """K (value - price cost) as (k,) int64, the common denominator K of the prices, and K price.
+    def charges(self, price: Price) -> tuple[int, tuple[int, ...]]:
+        """The common denominator K of the prices, and K price.
 
         Raises
         ------
@@ -125,9 +125,18 @@ class Amounts:
         charges = tuple(one.numerator * (unit // one.denominator) for one in price)
         if len(price) != len(self.budget) or min(charges) < 0 or not self._fits(unit, charges):
             raise InvalidInput("the price is negative, or its profits do not fit 62 bits", witness=price)
+        return unit, charges
+
+    def profits(self, unit: int, charges: Sequence[int]) -> Int64:
+        """K value - (K price) cost, (k,)."""
         if len(charges) == 1:
-            return unit * self.value - charges[0] * self.cost[:, 0], unit, charges
-        return unit * self.value - self.cost @ np.array(charges, np.int64), unit, charges
+            return unit * self.value - charges[0] * self.cost[:, 0]
+        return unit * self.value - self.cost @ np.array(charges, np.int64)
+
+    def priced(self, price: Price) -> tuple[Int64, int, tuple[int, ...]]:
+        """K (value - price cost) as (k,) int64, K, and K price; raises as `charges`."""
+        unit, charges = self.charges(price)
+        return self.profits(unit, charges), unit, charges
 
     def payable(self, price: Sequence[float] | Sequence[Fraction]) -> Price:
         """`price` itself where its profits fit, else the nearest price with few enough binary digits."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 
@@ -21,6 +22,12 @@ from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs.digraph import Digraph, Int64, Mask
 from memorepair.graphs.reach import reach
 from memorepair.proof import Certificate, Question, dual_bound, reduced_profits
+
+MANY = 32
+"""Leaves from which the compiled check pays."""
+
+MISSING = "the leaves leave a part out, or name one twice"
+OTHER = "leaves below one node decide differently"
 
 Decision = tuple[int, bool]
 """A node, and whether it is chosen."""
@@ -64,9 +71,9 @@ def check_split(leaves: Sequence[Leaf]) -> None:
             continue
         path = group[0].decisions[:depth] if group else ()
         if not group or any(len(leaf.decisions) <= depth for leaf in group):
-            raise ProofFailed("the leaves leave a part out, or name one twice", witness=path)
+            raise ProofFailed(MISSING, witness=path)
         if len({leaf.decisions[depth][0] for leaf in group}) > 1:
-            raise ProofFailed("leaves below one node decide differently", witness=path)
+            raise ProofFailed(OTHER, witness=path)
         for side in (True, False):
             below = [leaf for leaf in group if leaf.decisions[depth][1] is side]
             groups.append((below, depth + 1))
@@ -95,14 +102,15 @@ def upper_bound(
     -----
     O(k + m) a leaf.
     """
+    if any(len(leaf.certificate.arcs) and leaf.certificate.arcs[-1] >= requires.m for leaf in leaves):
+        raise ProofFailed("a leaf names an arc that does not exist", witness=requires.m)
+    if len(leaves) >= MANY and all(_fits(leaf.certificate) for leaf in leaves):
+        return _upper_bound_of_many(requires, amounts, forced, barred, leaves)
     check_split(leaves)
     dependents = requires.reverse()
     bounds: list[int] = []
     for leaf in leaves:
-        nodes = [node for node, _ in leaf.decisions]
-        arcs = leaf.certificate.arcs
-        if any(not 0 <= node < requires.n for node in nodes) or (len(arcs) and arcs[-1] >= requires.m):
-            raise ProofFailed("a leaf names a node or an arc that does not exist", witness=leaf.decisions)
+        _check_nodes(np.array([node for node, _ in leaf.decisions], np.int64), requires.n)
         inside = forced | reach(requires, _positions(leaf, True))
         outside = barred | reach(dependents, _positions(leaf, False))
         if (inside & outside).any() or not amounts.keeps(inside):
@@ -111,23 +119,98 @@ def upper_bound(
     return max(bounds, default=None)
 
 
+def _upper_bound_of_many(
+    requires: Digraph, amounts: Amounts, forced: Mask, barred: Mask, leaves: Sequence[Leaf]
+) -> int | None:
+    kernel = import_module("memorepair.leaf_kernel")
+    prices = [_priced(amounts, leaf) for leaf in leaves]
+    decisions = np.array([one for leaf in leaves for pair in leaf.decisions for one in pair], np.int64)
+    nodes, sides = decisions[::2].copy(), decisions[1::2].astype(np.bool_)
+    _check_nodes(nodes, requires.n)
+    state = np.zeros(requires.n, np.int8)
+    state[forced], state[barred] = kernel.IN, kernel.OUT
+    back = requires.reverse()
+    sums, empty = np.empty(len(leaves), np.int64), np.empty(len(leaves), np.bool_)
+    fault, leaf, depth = kernel.check_tree(
+        requires.offsets,
+        requires.heads,
+        requires.tails(),
+        back.offsets,
+        back.heads,
+        state,
+        amounts.value,
+        amounts.cost,
+        np.array(amounts.budget, np.int64),
+        nodes,
+        sides,
+        _ends([len(leaf.decisions) for leaf in leaves]),
+        np.array([unit for unit, _ in prices], np.int64),
+        np.array([charges for _, charges in prices], np.int64),
+        np.concatenate([leaf.certificate.arcs for leaf in leaves]),
+        np.concatenate([leaf.certificate.amounts for leaf in leaves]),
+        _ends([len(leaf.certificate.arcs) for leaf in leaves]),
+        sums,
+        empty,
+    )
+    if fault != kernel.WHOLE:
+        raise ProofFailed(
+            MISSING if fault == kernel.MISSING else OTHER, witness=leaves[leaf].decisions[:depth]
+        )
+    return max(
+        (
+            _rounded(amounts, total, unit, charges)
+            for total, (unit, charges), none in zip(sums.tolist(), prices, empty.tolist(), strict=True)
+            if not none
+        ),
+        default=None,
+    )
+
+
+def _ends(lengths: list[int]) -> Int64:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64))))
+
+
+def _fits(certificate: Certificate) -> bool:
+    # Sums of r then stay below 2^61 + 2^62 in absolute value: the profits of a price fit 62 bits.
+    amounts = certificate.amounts
+    return amounts.dtype == np.int64 and float(amounts.sum(dtype=np.float64)) < 2.0**60
+
+
+def _check_nodes(nodes: Int64, n: int) -> None:
+    outside = (nodes < 0) | (nodes >= n)
+    if outside.any():
+        raise ProofFailed("a leaf names a node that does not exist", witness=int(nodes[outside][0]))
+
+
+def _priced(amounts: Amounts, leaf: Leaf) -> tuple[int, tuple[int, ...]]:
+    """K and K price of a leaf, per integer unit."""
+    price = tuple(
+        one * amounts.value_scale / scale for one, scale in zip(leaf.price, amounts.cost_scales, strict=True)
+    )
+    try:
+        return amounts.charges(price)
+    except InvalidInput as error:
+        raise ProofFailed(str(error), witness=leaf.price) from None
+
+
+def _rounded(amounts: Amounts, total: int, unit: int, charges: tuple[int, ...]) -> int:
+    """The bound of a leaf: values are whole, so it may be rounded down."""
+    return (
+        total + sum(charge * limit for charge, limit in zip(charges, amounts.budget, strict=True))
+    ) // unit
+
+
 def _positions(leaf: Leaf, side: bool) -> Int64:
     return np.array([node for node, chosen in leaf.decisions if chosen is side], np.int64)
 
 
 def _leaf_bound(requires: Digraph, amounts: Amounts, inside: Mask, outside: Mask, leaf: Leaf) -> int:
-    price = tuple(
-        one * amounts.value_scale / scale for one, scale in zip(leaf.price, amounts.cost_scales, strict=True)
+    unit, charges = _priced(amounts, leaf)
+    question = Question(
+        requires=requires, profit=amounts.profits(unit, charges), forced=inside, barred=outside
     )
-    try:
-        profit, unit, charges = amounts.priced(price)
-    except InvalidInput as error:
-        raise ProofFailed(str(error), witness=leaf.price) from None
-    question = Question(requires=requires, profit=profit, forced=inside, barred=outside)
     r = reduced_profits(question, leaf.certificate.arcs, leaf.certificate.amounts)
-    allowance = sum(charge * limit for charge, limit in zip(charges, amounts.budget, strict=True))
-    # Values are whole, so a bound may be rounded down.
-    return (dual_bound(question, r) + allowance) // unit
+    return _rounded(amounts, dual_bound(question, r), unit, charges)
 
 
 def whole_price(price: Price, amounts: Amounts) -> Price:

@@ -64,15 +64,17 @@ class Knapsack:
         """The chosen set and its leaves on all nodes, prices in original units."""
         chosen = freed.forced.copy()
         chosen[freed.part.nodes] = mask
+        priced = [(leaf, whole_price(leaf.price, freed.amounts)) for leaf in leaves]
+        if freed.part.nodes.all():
+            return chosen, tuple(replace(leaf, price=price) for leaf, price in priced)
         number = np.flatnonzero(freed.part.nodes).tolist()
         return chosen, tuple(
-            replace(
-                leaf,
-                decisions=tuple((number[node], side) for node, side in leaf.decisions),
-                price=whole_price(leaf.price, freed.amounts),
+            Leaf(
+                decisions=tuple([(number[node], side) for node, side in leaf.decisions]),
+                price=price,
                 certificate=Certificate(
                     arcs=freed.part.arcs[leaf.certificate.arcs], amounts=leaf.certificate.amounts
                 ),
             )
-            for leaf in leaves
+            for leaf, price in priced
         )

@@ -6,7 +6,7 @@ import heapq
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,14 +17,15 @@ from memorepair.integers import exact_total
 from memorepair.leaves import Decision, Leaf
 from memorepair.problems import KnapsackInstance
 from memorepair.solvers.cones import cone_totals
+from memorepair.solvers.core import dig
 from memorepair.solvers.pricing import Bound, Fixed, PriceSearch
 from memorepair.solvers.pseudoflow import compiled_kernel
 
 CANDIDATES = 400
 """Nodes of the critical group that are looked at for a decision."""
 
-PATIENCE = 20
-"""Decisions after which the compiled cut is loaded whatever the size."""
+PATIENCE = 8
+"""Decisions after which compiled kernels are loaded whatever the size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,7 @@ class Tree:
         self.search = PriceSearch(instance)
         self.leaves: list[Leaf] = []
         self.open: list[_Open] = []
+        self.first: _Open | None = None
         self.decided = 0
         self._count = 0
 
@@ -93,7 +95,23 @@ class Tree:
     def plant(self, start: Price, hints: Sequence[Mask], limits: Limits) -> None:
         """The root, its price searched from `start`, closed sets `hints` known."""
         root = self.search.root()
-        self._place((), root, self._bound(root, start, hints, limits), limits)
+        self.first = self._place((), root, self._bound(root, start, hints, limits), limits)
+
+    def begin(self, limits: Limits) -> None:
+        """The quick part of the search: a few decisions where few may do, then the core of the whole."""
+        if not self.search.large:
+            self.grow(replace(limits, nodes=min(limits.nodes, PATIENCE)))
+            if self.settled(limits) or self.first is None or self.decided >= limits.nodes:
+                return
+            # So much is ahead that loading the kernels pays on any size; one core of the whole makes a
+            # smaller tree than those of the parts.
+            compiled_kernel()
+            self.search.large = True
+            self.leaves, self.open = [], [self.first]
+        if self.open and not self.settled(limits) and not limits.late:
+            part = heapq.heappop(self.open)
+            if not self._dig(part, limits):
+                heapq.heappush(self.open, part)
 
     def settled(self, limits: Limits) -> bool:
         """Whether the leaves, with the open parts, meet the gap."""
@@ -108,9 +126,9 @@ class Tree:
                 return
             part = diving or heapq.heappop(self.open)
             diving = None
+            if self.search.large and self._dig(part, limits):
+                continue
             self.decided += 1
-            if self.decided == PATIENCE:
-                compiled_kernel()  # so many cuts are ahead that loading it pays on any size
             # A plunge to a leaf at nodes 1, 2, 4, 8, ... finds answers that best-first order alone does not
             # reach.
             dive = dive or self.decided & (self.decided - 1) == 0
@@ -127,6 +145,31 @@ class Tree:
     def all_leaves(self) -> tuple[Leaf, ...]:
         """The leaves of the tree as it stands, open ones included."""
         return (*self.leaves, *(_leaf(part.decisions, part.bound) for part in sorted(self.open)))
+
+    def _dig(self, part: _Open, limits: Limits) -> bool:
+        """Whether a search of the core took the part's place by parts of it."""
+        dug = dig(self.search, part.fixed, part.bound, self.worth, limits.gap, limits.nodes - self.decided)
+        if dug is None:
+            return False
+        self.decided += dug.decided
+        if dug.mask is not None:
+            self.offer(dug.mask)
+        for leaf in dug.leaves:
+            decisions, bound = (*part.decisions, *leaf.decisions), leaf.bound
+            if bound.value is None or bound.value <= self.enough(limits.gap):
+                self.leaves.append(_leaf(decisions, bound))
+                continue
+            fixed = self._fixed(part.fixed, leaf.decisions)
+            self._place(decisions, fixed, self._bound(fixed, bound.price, (), limits), limits)
+        return True
+
+    def _fixed(self, part: Fixed, decisions: Sequence[Decision]) -> Fixed:
+        """The part of `part` that `decisions` leave."""
+        chosen, left = ([node for node, one in decisions if one is side] for side in (True, False))
+        return Fixed(
+            inside=part.inside | reach(self.instance.requires, chosen),
+            outside=part.outside | reach(self.dependents, left),
+        )
 
     def _split(self, part: _Open, limits: Limits) -> list[_Open]:
         node = self._choose(part, limits)

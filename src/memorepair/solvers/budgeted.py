@@ -71,9 +71,10 @@ def solve_budgeted(instance: KnapsackInstance, limits: Limits, ilp: str | None) 
 
     Notes
     -----
-    The price path gives the bound and a set below the critical price; cones that still fit are added; an
-    integer program looks at the nodes around the critical price, at all where they are few; branch and bound
-    on the price path proves, or improves, what they found.
+    The price path gives the bound and a set below the critical price; cones that still fit are added; where
+    few nodes can still go either way, they are searched; an integer program looks at the nodes around the
+    critical price, at all where they are few; branch and bound on the price path proves, or improves, what
+    they found.
     """
     amounts = instance.amounts
     path = _path(instance) if len(amounts.budget) == 1 else _ratios(instance)
@@ -82,6 +83,7 @@ def solve_budgeted(instance: KnapsackInstance, limits: Limits, ilp: str | None) 
     order = np.argsort(path.rank, kind="stable").astype(np.int32)
     tree.offer(fill_cones(instance.requires, amounts.value, amounts.cost, room, order, path.base))
     tree.plant(path.critical, (path.base, path.rank <= path.entered), limits)
+    tree.begin(limits)
     claim = None
     if ilp is not None and not tree.settled(limits):
         claim = _ask(ilp, tree, path, order, limits)

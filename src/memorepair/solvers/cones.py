@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from memorepair.compiling import compiled
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask
 
 COMPILED_FROM = 1_000
@@ -203,10 +204,4 @@ def fill(
 
 @cache
 def _compiled(name: str) -> Callable[..., None]:
-    import numba
-
-    function: Callable[..., None] = totals if name == "totals" else fill
-    try:
-        return numba.njit(cache=True, nogil=True)(function)
-    except RuntimeError:  # no place to keep the cache
-        return numba.njit(nogil=True)(function)
+    return compiled(totals if name == "totals" else fill)

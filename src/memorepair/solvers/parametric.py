@@ -15,6 +15,7 @@ from functools import cache
 
 import numpy as np
 
+from memorepair.compiling import compiled
 from memorepair.errors import InvalidInput
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
@@ -483,10 +484,5 @@ def split(
 @cache
 def compiled_split() -> Callable[..., None]:
     """`split` compiled; the first call in a process loads it from numba's cache or compiles it."""
-    import numba
-
     logger.info("loading the compiled path kernel; the first time on a machine it is compiled, some seconds")
-    try:
-        return numba.njit(cache=True, nogil=True)(split)
-    except RuntimeError:  # no place to keep the cache
-        return numba.njit(nogil=True)(split)
+    return compiled(split)

@@ -10,7 +10,7 @@ import numpy as np
 
 from memorepair.amounts import Price
 from memorepair.graphs.digraph import Digraph, Int64, Mask
-from memorepair.integers import exact_total
+from memorepair.integers import Integers, exact_total
 from memorepair.problems import Closure, ClosureInstance, KnapsackInstance
 from memorepair.proof import Certificate
 from memorepair.solvers.pseudoflow import Pseudoflow, compiled_kernel
@@ -73,14 +73,15 @@ class PriceSearch:
     def __init__(self, instance: KnapsackInstance) -> None:
         self.instance = instance
         requires = instance.requires
-        if requires.n + requires.m >= COMPILED_FROM:
+        self.large = requires.n + requires.m >= COMPILED_FROM
+        if self.large:
             compiled_kernel()
-        self._tails = requires.tails()
+        self.tails = requires.tails()
         self._zero = (Fraction(0),) * len(instance.amounts.budget)
         relaxed = Pseudoflow().solve(instance.at(self._zero))
         self.unbounded = relaxed.mask
         pi = relaxed.certificate or Certificate.zero()
-        beyond = ~relaxed.mask[self._tails[pi.arcs]]
+        beyond = ~relaxed.mask[self.tails[pi.arcs]]
         self._beyond = Certificate(arcs=pi.arcs[beyond], amounts=pi.amounts[beyond])
 
     def root(self) -> Fixed:
@@ -110,18 +111,21 @@ class PriceSearch:
     def induced(self, free: Mask) -> tuple[Digraph, Int64, Int64]:
         """The graph on `free` with its node and arc numbers."""
         requires = self.instance.requires
-        arcs = np.flatnonzero(free[self._tails] & free[requires.heads])
+        arcs = np.flatnonzero(free[self.tails] & free[requires.heads])
         nodes = np.flatnonzero(free)
         number = np.cumsum(free, dtype=np.int32) - np.int32(1)
         offsets = np.zeros(len(nodes) + 1, np.int32)
-        np.cumsum(np.bincount(number[self._tails[arcs]], minlength=len(nodes)), out=offsets[1:])
+        np.cumsum(np.bincount(number[self.tails[arcs]], minlength=len(nodes)), out=offsets[1:])
         return Digraph(offsets=offsets, heads=number[requires.heads[arcs]]), nodes, arcs
 
-    def with_beyond(self, certificate: Certificate, unit: int) -> Certificate:
-        """`certificate` with K times what proves that nothing outside the unbudgeted optimum pays."""
+    def certificate(self, arcs: Int64, amounts: Integers, unit: int) -> Certificate:
+        """pi = `amounts` on `arcs`, ascending, with K times what proves that nothing beyond pays."""
+        beyond = self._beyond
+        if len(beyond.arcs) == 0:
+            return Certificate(arcs=arcs.astype(np.int32), amounts=amounts)
         return Certificate.of(
-            np.concatenate((certificate.arcs, self._beyond.arcs)),
-            np.concatenate((certificate.amounts, unit * self._beyond.amounts)).astype(np.int64, copy=False),
+            np.concatenate((arcs, beyond.arcs)),
+            np.concatenate((amounts, unit * beyond.amounts)).astype(np.int64, copy=False),
         )
 
 
@@ -232,11 +236,10 @@ class _Search:
         between = self.high & ~self.low
         critical[self.nodes[between if between.any() else ~self.low]] = True
         certificate = self.closure.certificate or Certificate.zero()
-        lifted = Certificate(arcs=self.arcs[certificate.arcs].astype(np.int32), amounts=certificate.amounts)
         return Bound(
             value=self.best,
             price=self.price,
-            certificate=self.owner.with_beyond(lifted, self.unit),
+            certificate=self.owner.certificate(self.arcs[certificate.arcs], certificate.amounts, self.unit),
             low=low,
             critical=critical,
         )

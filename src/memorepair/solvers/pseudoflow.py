@@ -9,6 +9,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
+from memorepair.compiling import compiled
 from memorepair.integers import Integers
 from memorepair.problems import Certificate, Closure, ClosureInstance
 from memorepair.proof import Ties
@@ -18,7 +19,7 @@ logger = logging.getLogger(__name__)
 COMPILED_FROM = 50_000
 """Nodes plus arcs from which loading the compiled kernel (0.8 s) pays; Python needs 5 microseconds each."""
 
-LOADED_FROM = 1_000
+LOADED_FROM = 20
 """The same once the compiled kernel is loaded."""
 
 
@@ -367,12 +368,7 @@ def solve_closure(
 @cache
 def compiled_kernel() -> Callable[..., int]:
     """`solve_closure` compiled; the first call in a process loads it from numba's cache or compiles it."""
-    import numba
-
     logger.info(
         "loading the compiled closure kernel; the first time on a machine it is compiled, a few seconds"
     )
-    try:
-        return numba.njit(cache=True, nogil=True)(solve_closure)
-    except RuntimeError:  # no place to keep the cache
-        return numba.njit(nogil=True)(solve_closure)
+    return compiled(solve_closure)
