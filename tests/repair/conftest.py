@@ -120,19 +120,6 @@ class _Shelf:
     def cases(self, status: CaseStatus | None = None) -> Sequence[Case]:
         return []
 
-    def case(self, case: int) -> Case:
-        return Case(
-            id=case,
-            event="delete",
-            status=CaseStatus.OPEN,
-            roots=self.cascade.roots,
-            withdrawn=len(self.cascade.members),
-            opened_at=0,
-            actor=None,
-            reason=None,
-            spared=self.cascade.spared,
-        )
-
     def describe(self, key: Key) -> Listing:
         return Listing(
             key=key,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -292,3 +292,5 @@ def test_a_settled_member_is_no_candidate(make_cascade: MakeCascade, make_shelf:
     candidates = build(make_shelf(cascade, recipes(cascade)), cascade)
     assert [one.id for one in candidates.keys] == ["b"]
     assert candidates.prerequisites.m == 0
+    spared = replace(make_cascade(parents, ["root"], replaced=True), spared=(key("a"),))
+    assert [member.key.id for member in spared.open] == ["b"]

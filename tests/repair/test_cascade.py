@@ -32,19 +32,21 @@ def deletion(*roots: str) -> RepairEvent:
 def test_what_is_open_is_withdrawn_and_no_root(make_cascade: MakeCascade) -> None:
     cascade = make_cascade(DIAMOND, ["root"])
     assert [member.key.id for member in cascade.open] == ["end", "left", "right"]
-    assert [member.key.id for member in cascade.members] == ["end", "left", "right", "root"]
+    assert [member.key.id for member in cascade.withdrawn] == ["end", "left", "right", "root"]
     again = make_cascade(DIAMOND, ["root"], settled=["left"])
     assert [member.key.id for member in again.open] == ["end", "right"]
+    spared = replace(cascade, spared=(key("right"),))
+    assert [member.key.id for member in spared.open] == ["end", "left"]
+    assert key("right") not in {member.key for member in spared.withdrawn}
 
 
-def test_roots_are_members_and_what_is_spared_is_none(make_cascade: MakeCascade) -> None:
+def test_roots_and_spared_are_members(make_cascade: MakeCascade) -> None:
     cascade = make_cascade(DIAMOND, ["root"])
     with pytest.raises(InvalidInput) as refused:
         replace(cascade, roots=(key("free"),))
     assert refused.value.witness == key("free")
-    with pytest.raises(InvalidInput) as refused:
-        replace(cascade, spared={key("right"): (key("free"),)})
-    assert refused.value.witness == key("right")
+    with pytest.raises(InvalidInput):
+        replace(cascade, spared=(key("free"),))
 
 
 def test_reading_sorts_what_the_store_says(

@@ -387,7 +387,7 @@ class Case:
     service, `delta` what the event brings, as the repair room wrote it (JSON, no content), `scale` the value
     and the cost that count as 1 in all its plans, None until its first repair. `attempts` counts the repairs
     begun since the last one that came to its end, in any process; `erasure` is None where nobody asked for
-    one. `spared`: what the event reaches and leaves in service, each with the evidence it stands on.
+    one.
     """
 
     id: int
@@ -402,4 +402,3 @@ class Case:
     scale: tuple[float, float] | None = None
     attempts: int = 0
     erasure: Erasure | None = None
-    spared: Mapping[Key, tuple[Key, ...]] = field(default_factory=lambda: MappingProxyType({}))

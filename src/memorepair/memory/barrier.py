@@ -37,19 +37,15 @@ _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 # current version are followed whatever version of the source was read. Arcs into former versions matter
 # because a former version may still be read: by an artifact that was derived from it and not since, and by
 # `history`.
-_REACHED = f"""WITH RECURSIVE cascade(x) AS (
+_CASCADE = f"""WITH RECURSIVE cascade(x) AS (
     SELECT value FROM json_each(?)
     UNION SELECT arc.dst FROM cascade CROSS JOIN arc ON arc.src = x AND arc.rel IN ({_FOLLOWED})
     UNION SELECT -o.dst_vid FROM cascade CROSS JOIN artifact a ON a.aid = x
         CROSS JOIN arc_old o ON o.src_vid = a.cur AND o.rel IN ({_FOLLOWED})
     UNION SELECT arc.dst FROM cascade CROSS JOIN version v ON v.vid = -x
         CROSS JOIN arc ON arc.src = v.aid AND arc.src_vid = v.vid AND arc.rel IN ({_FOLLOWED})
-    UNION SELECT -o.dst_vid FROM cascade CROSS JOIN arc_old o ON o.src_vid = -x AND o.rel IN ({_FOLLOWED}))"""  # noqa: S608  integers of an enumeration
-
-_CASCADE = f"{_REACHED} INSERT INTO cascaded SELECT x FROM cascade"  # noqa: S608  literals
-
-_ARTIFACTS = f"""{_REACHED} SELECT s.name, a.id FROM cascade JOIN artifact a ON a.aid = x
-    JOIN scope s ON s.sid = a.sid WHERE x > 0"""  # noqa: S608  literals
+    UNION SELECT -o.dst_vid FROM cascade CROSS JOIN arc_old o ON o.src_vid = -x AND o.rel IN ({_FOLLOWED}))
+    INSERT INTO cascaded SELECT x FROM cascade"""  # noqa: S608  integers of an enumeration
 
 
 class Barrier:
@@ -60,11 +56,24 @@ class Barrier:
         if not db.readonly:
             db.run("CREATE TEMP TABLE cascaded(x INTEGER PRIMARY KEY)")
 
-    def reached(self, roots: Sequence[int], *, every_version: bool) -> list[tuple[str, str]]:
-        """The artifacts that `withdraw` would bar, roots included, as (scope, id); changes nothing."""
-        return self._db.rows(_ARTIFACTS, (json.dumps(self._seeds(roots, every_version=every_version)),))
+    def withdraw(self, case: int, roots: Sequence[int], *, every_version: bool, entry: int) -> int:
+        """Bar the cascade of `roots`, journal rows first; the number of current versions newly barred.
 
-    def _seeds(self, roots: Sequence[int], *, every_version: bool) -> list[Value]:
+        Parameters
+        ----------
+        roots
+            Artifacts (aid).
+        every_version
+            The event concerns the roots' former versions too, not the current ones alone.
+        entry
+            Journal entry that takes the rows.
+
+        Notes
+        -----
+        O(cascade log store), in SQL alone. What an earlier case has barred keeps that case's row; the journal
+        has both. Former versions of the cascade go to the archive at once: nothing repairs them.
+        """
+        run = self._db.run
         seeds: list[Value] = [*roots]
         if every_version:
             seeds += [
@@ -76,40 +85,8 @@ class Barrier:
                     (json.dumps(roots),),
                 )
             ]
-        return seeds
-
-    def withdraw(
-        self,
-        case: int,
-        roots: Sequence[int],
-        *,
-        every_version: bool,
-        entry: int,
-        spared: Sequence[int] = (),
-    ) -> int:
-        """Bar the cascade of `roots`, journal rows first; the number of current versions newly barred.
-
-        Parameters
-        ----------
-        roots
-            Artifacts (aid).
-        every_version
-            The event concerns the roots' former versions too, not the current ones alone.
-        spared
-            Artifacts of the cascade that stay in service: other evidence keeps them.
-        entry
-            Journal entry that takes the rows.
-
-        Notes
-        -----
-        O(cascade log store), in SQL alone. What an earlier case has barred keeps that case's row; the journal
-        has both. Former versions of the cascade go to the archive at once: nothing repairs them.
-        """
-        run = self._db.run
         run("DELETE FROM cascaded")
-        run(_CASCADE, (json.dumps(self._seeds(roots, every_version=every_version)),))
-        if spared:
-            run("DELETE FROM cascaded WHERE x IN (SELECT value FROM json_each(?))", (json.dumps(spared),))
+        run(_CASCADE, (json.dumps(seeds),))
         run(
             """INSERT INTO journal_row(seq, vid, before, after, owner)
             SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?), b.cause

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 from memorepair.errors import InvalidEvent, InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
@@ -18,9 +17,6 @@ from memorepair.memory.writer import Writer
 
 DELETE = "delete"
 """The event that removes its roots in every version."""
-
-SPARED = "spared"
-"""Where a case names what its event reaches and leaves in service, each with what it stands on."""
 
 REMOVING = (DELETE, "recover")
 """Events that may leave a root without a replacement; what they removed must not be learned again."""
@@ -59,20 +55,16 @@ class Cases:
         successors: Mapping[Key, Key],
         delta: Mapping[str, Json],
         erase: bool,
-        spared: Mapping[Key, tuple[Key, ...]],
     ) -> int:
-        """Withdraw the cascade of the roots but for what is spared, then serve what replaces them."""
+        """Withdraw the cascade of the roots, then serve what replaces them."""
         self._check(roots, replacements, successors)
         if erase and event != DELETE:
             raise InvalidEvent(f"a {event} event erases nothing", witness=event)
-        places = find(self._db, [*roots, *spared])
+        places = find(self._db, roots)
         there = [known(places, root) for root in roots]
         for root, one in zip(roots, there, strict=True):
             if one.state is State.ERASED:
                 raise Withdrawn(root, one.cause, "erased")
-        if spared:
-            named: list[Json] = [[str(key), *map(str, on)] for key, on in spared.items()]
-            delta = {**delta, SPARED: named}
         case = self._insert(event, actor, reason, to_json(delta, "the delta of the event", roots[0]), erase)
         self._db.many(
             "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
@@ -80,11 +72,7 @@ class Cases:
         )
         with self._journal.entry("withdraw", case=case, actor=actor, reason=reason) as seq:
             newly = self._barrier.withdraw(
-                case,
-                [one.aid for one in there],
-                every_version=event == DELETE,
-                entry=seq,
-                spared=[known(places, key).aid for key in spared],
+                case, [one.aid for one in there], every_version=event == DELETE, entry=seq
             )
         self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
         if event in REMOVING:
@@ -246,14 +234,7 @@ class Cases:
             actor=actor,
             reason=reason,
             delta=delta_of(delta),
-            spared=_spared(delta_of(delta).get(SPARED)),
             scale=None if unit_value is None or unit_cost is None else (unit_value, unit_cost),
             attempts=attempts,
             erasure=None if erasure is None else Erasure(erasure),
         )
-
-
-def _spared(stored: Json) -> Mapping[Key, tuple[Key, ...]]:
-    rows = stored if isinstance(stored, list) else []
-    named = [[Key.parse(str(key)) for key in row] for row in rows if isinstance(row, list) and row]
-    return MappingProxyType({keys[0]: tuple(keys[1:]) for keys in named})

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
-from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Member, SupportArc
@@ -68,13 +67,6 @@ def members(db: Connection, usage: Usage, case: int) -> list[Member]:
             )
         )
     return found
-
-
-def reached(db: Connection, barrier: Barrier, roots: Sequence[Key], *, every_version: bool) -> list[Key]:
-    """C(F) as an event would withdraw it now, roots included."""
-    places = find(db, roots)
-    aids = [known(places, root).aid for root in roots]
-    return [key_of(name, id) for name, id in barrier.reached(aids, every_version=every_version)]
 
 
 def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:

@@ -100,7 +100,6 @@ class SqliteStore:
         self._usage = Usage(db, clock)
         self._journal = Journal(db, secret, clock)
         barrier = Barrier(db)
-        self._barrier = barrier
         writer = Writer(db, self._journal, secret, clock)
         self._writer = writer
         self._cases = Cases(db, self._journal, barrier, writer, secret, clock)
@@ -247,7 +246,6 @@ class SqliteStore:
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
         erase: bool = False,
-        spare: Callable[[], Mapping[Key, tuple[Key, ...]]] | None = None,
         dry_run: bool = False,
     ) -> Case:
         prepared = self._prepare(replacements)
@@ -262,7 +260,6 @@ class SqliteStore:
                 successors=successors,
                 delta=delta,
                 erase=erase,
-                spared={} if spare is None else spare(),
             )
             case = self._cases.get(number)
         return replace(case, id=0) if dry_run else case
@@ -486,10 +483,6 @@ class SqliteStore:
     def members(self, case: int) -> list[Member]:
         with self._db.reading():
             return engine.members(self._db, self._usage, case)
-
-    def reached(self, roots: Sequence[Key], *, every_version: bool = False) -> list[Key]:
-        with self._db.reading():
-            return engine.reached(self._db, self._barrier, roots, every_version=every_version)
 
     def support(self, keys: Sequence[Key]) -> list[SupportArc]:
         with self._db.reading():

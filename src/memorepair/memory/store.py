@@ -125,7 +125,6 @@ class Store(Protocol):
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
         erase: bool = False,
-        spare: Callable[[], Mapping[Key, tuple[Key, ...]]] | None = None,
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -141,9 +140,6 @@ class Store(Protocol):
             Root -> the other key that supersedes it.
         erase
             The close of the case, a deletion, removes the content too.
-        spare
-            Called first, under the write lock: members of the cascade that stay in service, each with what it
-            stands on. It may read the store; what it raises ends the withdrawal.
         dry_run
             Do all of it, then take it back; the case has number 0.
 
@@ -383,10 +379,6 @@ class Store(Protocol):
 
     def members(self, case: int) -> list[Member]:
         """Engine read: the cascade of a case as it was withdrawn, with its states today."""
-        ...
-
-    def reached(self, roots: Sequence[Key], *, every_version: bool = False) -> list[Key]:
-        """Engine read: the cascade that an event on the roots would withdraw now, roots included."""
         ...
 
     def support(self, keys: Sequence[Key]) -> list[SupportArc]:

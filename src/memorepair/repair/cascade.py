@@ -32,7 +32,7 @@ class Cascade:
     support
         The influence arcs into members, one per child and parent, in that order.
     spared
-        What the event reaches and leaves in service, each with the evidence it stands on; no members.
+        Members that independent evidence keeps in service; none under the policy ``none``.
     deleted
         Members that another case deletes, with its number: no repair of this one brings them back.
     open
@@ -41,27 +41,31 @@ class Cascade:
     Raises
     ------
     InvalidInput
-        A root or a deleted key is not a member, or a spared one is (witness: it).
+        A root, a spared or a deleted key is not a member (witness: it).
     """
 
     case: int
     members: tuple[Member, ...]
     roots: tuple[Key, ...]
     support: tuple[SupportArc, ...]
-    spared: Mapping[Key, tuple[Key, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    spared: tuple[Key, ...] = ()
     deleted: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
     open: tuple[Member, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         known = {member.key for member in self.members}
-        for key in (*self.roots, *self.deleted):
+        for key in (*self.roots, *self.spared, *self.deleted):
             if key not in known:
                 raise InvalidInput(f"{key} is not a member of the cascade", witness=key)
-        if both := known & self.spared.keys():
-            raise InvalidInput(f"{min(both)} is withdrawn and spared", witness=min(both))
-        settled = {*self.roots, *self.deleted}
+        settled = {*self.roots, *self.spared, *self.deleted}
         still = (one for one in self.members if one.state is State.WITHDRAWN and one.key not in settled)
         object.__setattr__(self, "open", tuple(still))
+
+    @property
+    def withdrawn(self) -> tuple[Member, ...]:
+        """W: the members without the spared ones."""
+        spared = set(self.spared)
+        return tuple(member for member in self.members if member.key not in spared)
 
     @staticmethod
     def retained(arc: SupportArc) -> bool:
@@ -73,7 +77,7 @@ class Cascade:
         return arc.parent_served
 
 
-def read_cascade(store: Store, case: int) -> Cascade:
+def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Cascade:
     """The cascade of `case` as the store has it now; O(members + arcs).
 
     Raises
@@ -82,7 +86,7 @@ def read_cascade(store: Store, case: int) -> Cascade:
         There is no such case.
     """
     members = store.members(case)
-    return _cascade(store, case, members, store.support([member.key for member in members]))
+    return _cascade(store, case, members, store.support([member.key for member in members]), spared)
 
 
 def read_ancestry(store: Store, case: int, key: Key, *, most: int) -> Cascade | None:
@@ -108,10 +112,12 @@ def read_ancestry(store: Store, case: int, key: Key, *, most: int) -> Cascade | 
         reached |= parents
     if frontier:
         return None
-    return _cascade(store, case, [members[one] for one in reached], arcs)
+    return _cascade(store, case, [members[one] for one in reached], arcs, ())
 
 
-def _cascade(store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc]) -> Cascade:
+def _cascade(
+    store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc], spared: Iterable[Key]
+) -> Cascade:
     # Sorting by the parts of a key gives the order of keys at a fraction of the cost.
     ordered = sorted(members, key=lambda member: (member.key.scope, member.key.id))
     followed = sorted((arc for arc in arcs if arc.relation in PROPAGATING), key=_ends)
@@ -120,7 +126,7 @@ def _cascade(store: Store, case: int, members: Iterable[Member], arcs: Iterable[
         members=tuple(ordered),
         roots=tuple(member.key for member in ordered if member.root),
         support=tuple(next(same) for _, same in groupby(followed, key=_ends)),
-        spared=store.case(case).spared,
+        spared=tuple(sorted(spared)),
         deleted=MappingProxyType(_deleted_elsewhere(store, case, ordered)),
     )
 

@@ -10,11 +10,10 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from memorepair.memory.artifact import Key, State
-from memorepair.memory.snapshot import ArcView, Snapshot, VersionView
+from memorepair.memory.snapshot import Snapshot, VersionView
 from memorepair.repair.events import EventKind, Migration, RepairEvent, Rollback
 
 SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
@@ -47,22 +46,12 @@ class Violation:
     witness: object
 
 
-Spared: TypeAlias = Mapping[Key, tuple[Key, ...]]
-"""What an event reaches and leaves in service, each with the evidence it stands on."""
-
-_NOBODY: Spared = MappingProxyType({})
-
-
-def is_sound_publication(
-    before: Snapshot, event: RepairEvent, after: Snapshot, *, spared: Spared = _NOBODY
-) -> bool:
+def is_sound_publication(before: Snapshot, event: RepairEvent, after: Snapshot) -> bool:
     """Whether `after` keeps laws 1, 2 and 5 for an event declared in `before`; see `soundness_violations`."""
-    return not soundness_violations(before, event, after, spared=spared)
+    return not soundness_violations(before, event, after)
 
 
-def soundness_violations(
-    before: Snapshot, event: RepairEvent, after: Snapshot, *, spared: Spared = _NOBODY
-) -> tuple[Violation, ...]:
+def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) -> tuple[Violation, ...]:
     """What is wrong with the store after an event, however far its repair has come.
 
     Parameters
@@ -73,8 +62,6 @@ def soundness_violations(
         e = (F, tau, Delta).
     after
         The store at any later time: after the withdrawal alone, after one publication, after the close.
-    spared
-        Members of C(F) that evidence keeps in service, as the case says.
 
     Returns
     -------
@@ -87,8 +74,6 @@ def soundness_violations(
           served, current version (law 2; its own before-image besides, in a migration), or in the very
           version of before: made again and validated since, or released without execution, and then it has
           the parents it had, each served with the digest it had read or itself released;
-        - or as it was before, where it is spared: its evidence is a whole support group, all of it served
-          (law 1);
         - this support is grounded, no circle of successors stands on itself (law 2);
         - nothing new stands on what is not served of C(F) (law 1, derivations under way);
         - outside C(F) no version, state or digest changed, and no version of anything is gone (law 5).
@@ -100,16 +85,11 @@ def soundness_violations(
     to the digests of all its parents, affected by the event or not: a dependent that was stale before the
     event is repaired or stays withdrawn. O(versions + arcs).
     """
-    return _Audit(before, event, after, spared).violations()
+    return _Audit(before, event, after).violations()
 
 
 def exposed(
-    before: Snapshot,
-    event: RepairEvent,
-    after: Snapshot,
-    keys: Iterable[Key] | None = None,
-    *,
-    spared: Spared = _NOBODY,
+    before: Snapshot, event: RepairEvent, after: Snapshot, keys: Iterable[Key] | None = None
 ) -> tuple[Key, ...]:
     """Those of `keys` that are served although nothing validated them since the event.
 
@@ -117,15 +97,13 @@ def exposed(
     ----------
     keys
         The true cascade, which may be larger than the recorded one; None means the recorded C(F).
-    spared
-        As `soundness_violations` takes them.
 
     Returns
     -------
     tuple of Key
         In order. Exposure is its length over the number of `keys`.
     """
-    audit = _Audit(before, event, after, spared)
+    audit = _Audit(before, event, after)
     return tuple(sorted(key for key in set(audit.cascade if keys is None else keys) if audit.is_exposed(key)))
 
 
@@ -142,7 +120,6 @@ class _Standing(Enum):
     REPLACED = auto()
     PUBLISHED = auto()
     RELEASED = auto()
-    SPARED = auto()
     NEW = auto()
     NONE = auto()
 
@@ -152,31 +129,21 @@ class _Audit:
     before: Snapshot
     event: RepairEvent
     after: Snapshot
-    spared: Spared
     cascade: set[Key] = field(init=False)
     former: set[tuple[Key, int]] = field(init=False)
     fresh: frozenset[Key] = field(init=False)
     found: list[Violation] = field(init=False, default_factory=list)
     standing: dict[Key, _Standing] = field(init=False, default_factory=dict)
     grounded: set[Key] = field(init=False, default_factory=set)
-    arcs_before: defaultdict[Key, list[ArcView]] = field(init=False)
     read_before: Mapping[Key, list[tuple[Key, int]]] = field(init=False)
-    read_after: dict[Key, list[tuple[Key, int]]] = field(init=False)
+    read_after: Mapping[Key, list[tuple[Key, int]]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.read_before, self.read_after = _reads(self.before), _reads(self.after)
-        self.arcs_before = defaultdict(list)
-        for arc in self.before.arcs:
-            if arc.child in self.spared:
-                self.arcs_before[arc.child].append(arc)
         reached = _reached(self.before, self.event)
         self.cascade = {node for node in reached if isinstance(node, Key)}
         self.former = {node for node in reached if not isinstance(node, Key)}
         self.fresh = _fresh_keys(self.event)
-        for key, evidence in self.spared.items():
-            current = self.after.current
-            # Its other support does not count, in whichever version the evidence stands today.
-            self.read_after[key] = [(one, current[one].version) for one in evidence if one in current]
         self._stand()
         self._ground()
 
@@ -221,10 +188,6 @@ class _Audit:
                 self._fault(1, key, "a version older than the withdrawn one is served", version)
             elif self.before.current[key].state not in _RELEASABLE:
                 self._fault(1, key, "what was out of service before the event is served", version)
-            elif key in self.spared:
-                if not self._is_evidence(key, self.spared[key]):
-                    self._fault(1, key, "it is spared on what is no evidence", self.spared[key])
-                return _Standing.SPARED
             else:
                 return _Standing.RELEASED
             return _Standing.NONE
@@ -238,13 +201,6 @@ class _Audit:
         if not any(parent != key for parent, _ in self.read_after.get(key, ())):
             self._fault(2, key, "a successor stands on nothing", version)
         return _Standing.PUBLISHED
-
-    def _is_evidence(self, key: Key, evidence: tuple[Key, ...]) -> bool:
-        """Whether the evidence is all of one of the support groups that the artifact had."""
-        groups: defaultdict[int, set[Key]] = defaultdict(set)
-        for arc in self.arcs_before[key]:
-            groups[arc.group].add(arc.parent)
-        return set(evidence) in groups.values()
 
     def _check_reads(self, key: Key, ground: _Standing) -> None:
         if ground is _Standing.NONE:

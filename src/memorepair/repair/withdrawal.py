@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
-from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.memory.artifact import Artifact, Case, Draft, Json, Key, Read, Recipe, Source
 from memorepair.memory.store import Store
@@ -22,7 +21,6 @@ from memorepair.repair.events import (
     RepairEvent,
     Rollback,
 )
-from memorepair.repair.evidence import check_policy, read_lineage
 from memorepair.repair.inheritance import Gone, inheriting
 from memorepair.repair.soundness import SERVING
 
@@ -33,37 +31,19 @@ def withdraw(
     *,
     operators: OperatorTable | None = None,
     erase: bool = False,
-    evidence: Policy = "none",
-    same_origin: Sequence[Sequence[Key]] = (),
     dry_run: bool = False,
 ) -> Case:
     """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
-
-    `evidence` says which members may stay on support that the event does not reach (see `read_lineage`): W is
-    withdrawn, not all of C(F).
 
     Raises
     ------
     UnknownId
         A root does not exist, or nobody has the operator for the rows.
-    InvalidInput
-        There is no such evidence policy.
     InvalidEvent
         The operator for the rows does not read the version it carries over.
     """
     if isinstance(event.delta, Migration):
         _check_rows(event.delta.rows, operators)
-    every_version = event.kind is EventKind.DELETE
-
-    def spare() -> Mapping[Key, tuple[Key, ...]]:
-        if evidence == "none":
-            return {}
-        found = read_lineage(
-            store, event.roots, evidence, every_version=every_version, same_origin=same_origin
-        )
-        return found.spared
-
-    check_policy(evidence)
     return store.open_case(
         event=event.kind.value,
         roots=event.roots,
@@ -73,7 +53,6 @@ def withdraw(
         successors=_superseding(event),
         delta=_delta(event),
         erase=erase,
-        spare=spare,
         dry_run=dry_run,
     )
 
