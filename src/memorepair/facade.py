@@ -38,13 +38,14 @@ from memorepair.memory.artifact import (
     Past,
     Recipe,
     Scope,
+    SearchBy,
     Source,
     State,
     Type,
 )
 from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.memory.store import PruneReport, Receipt, Recovery, SearchBy, UndoReport, WriteReport
+from memorepair.memory.store import PruneReport, Receipt, Recovery, UndoReport, WriteReport
 from memorepair.memory.values import check_type, is_number, named
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
@@ -378,7 +379,7 @@ class Memory:
         *,
         scope: Scope = (),
         also: Iterable[Scope] = (),
-        by: SearchBy = "text",
+        by: SearchBy | str = SearchBy.TEXT,
         limit: int = 10,
     ) -> builtins.list[Hit]:
         """Served artifacts of exactly this scope, and of those in `also`, best first.

@@ -67,7 +67,7 @@ def test_search_by_vector_and_over_scopes(shell: Shell) -> None:
     assert [hit["artifact"]["key"] for hit in told] == [HOME]
     assert 0 < told[0]["score"] < 1
     assert len(shell.told("search", "Paris", "--scope", "user/43", "--also", "user/42", "--also", "")) == 3
-    assert "by text or by vector" in shell.told("search", "x", "--by", "smell", code=2)["error"]["message"]
+    assert "text, vector" in shell.told("search", "x", "--by", "smell", code=2)["error"]["message"]
 
 
 def test_history_explain(shell: Shell) -> None:

@@ -11,7 +11,6 @@ from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import Actor, AsJson, Db, KeyText, MaybeScope, Reason, ScopeText, as_scope, opened
 from memorepair.cli.output import content, emit, excerpt, pairs, rows, say
 from memorepair.cli.plain import plain
-from memorepair.errors import InvalidInput
 from memorepair.facade import Status
 from memorepair.memory.artifact import Artifact, Case, Json, Listing
 
@@ -84,8 +83,6 @@ def search(
     as_json: AsJson = False,
 ) -> int:
     """Served artifacts of exactly the scopes named that contain the words, or are near them, best first."""
-    if by != "text" and by != "vector":
-        raise InvalidInput("a search is by text or by vector", witness=by)
     with opened(db) as memory:
         further = [as_scope(one) for one in also or ()]
         hits = memory.search(query, scope=as_scope(scope), also=further, by=by, limit=limit)
