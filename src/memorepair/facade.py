@@ -45,7 +45,16 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.memory.store import PruneReport, Receipt, Recovery, UndoReport, WriteReport
+from memorepair.memory.statistics import Statistics
+from memorepair.memory.store import (
+    Carried,
+    MergeReport,
+    PruneReport,
+    Receipt,
+    Recovery,
+    UndoReport,
+    WriteReport,
+)
 from memorepair.memory.values import check_type, is_number, named
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
@@ -358,6 +367,47 @@ class Memory:
             progress=progress,
         )
 
+    def merge(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        update: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> MergeReport:
+        """Store those of many artifacts that are not here yet; what is here already stays as it is.
+
+        Merging the same drafts again changes nothing. An artifact that is here with the same content,
+        description and sources is counted as same; one that differs is refused and named, or gets its next
+        version with `update`. Refused either way is what an event has taken out of service, and what stands
+        on anything refused. One transaction; with `dry_run` it is taken back.
+
+        Raises
+        ------
+        InvalidInput
+            A key twice.
+        UnknownId
+            Something read is neither among the drafts nor here.
+        """
+        items = [
+            Carried(
+                key=draft.key,
+                version=1,
+                current=True,
+                barred=False,
+                state=State.ACTIVE,
+                kind=draft.kind,
+                arch=draft.arch,
+                created_at=None,
+                reads=draft.reads,
+                semantic=draft.semantic,
+                draft=draft,
+            )
+            for draft in drafts
+        ]
+        return self._store.merge(items, update=update, actor=actor, reason=reason, dry_run=dry_run)
+
     def register(self, operator: Operator) -> None:
         """Add an operator that can make successors."""
         self._operators.register(operator)
@@ -438,8 +488,10 @@ class Memory:
         )
 
     def _why(self, listing: Listing, case: Case | None) -> str:
+        if case is None and listing.state is State.ACTIVE:
+            return "served: active"
         if case is None:
-            return f"served: {listing.state.name.lower()}"
+            return f"{listing.state.name.lower()}: by no case of this memory"
         because = f"case {case.id} ({case.event}" + (f": {case.reason})" if case.reason else ")")
         if listing.key in case.roots:
             return f"{listing.state.name.lower()}: a root of {because}"
@@ -467,6 +519,10 @@ class Memory:
             counts=self._store.counts(),
             open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
         )
+
+    def statistics(self) -> Statistics:
+        """How much there is of everything, and how large it lies on disk; no content."""
+        return self._store.statistics()
 
     # events ---------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -11,10 +12,13 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from memorepair.errors import InvalidInput
+from memorepair.facade import Memory
 from memorepair.graphs.digraph import Digraph
 from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Key
+from memorepair.memory.arguments import CaseLike, as_case
+from memorepair.memory.artifact import Case, Key, Listing, State
+from memorepair.memory.exchange import Member
 
 
 class Look(Enum):
@@ -66,11 +70,62 @@ class _Layout:
     height: int
 
 
+_MOST = 2_000
+"""Members of a cascade that one page can hold."""
+
 _SVG = "http://www.w3.org/2000/svg"
 _CHIP = (192, 34)
 _GAP = (12, 8)
 _CHANNEL = 44
 _TOP = 26
+
+
+def picture_of(memory: Memory, case: CaseLike) -> str:
+    """A page with the cascade of a case, as it was withdrawn and as it is now: a door without content.
+
+    Raises
+    ------
+    UnknownId
+        There is no such case.
+    InvalidInput
+        It has more members than can be drawn.
+    """
+    store, number = memory.store, as_case(case)
+    declared, members = store.case(number), store.members(number)
+    if len(members) > _MOST:
+        raise InvalidInput(f"{len(members)} members are more than can be drawn", witness=len(members))
+    now = {member.key: store.describe(member.key) for member in members}
+    arcs = store.support(list(now))
+    around = {arc.parent: store.describe(arc.parent) for arc in arcs if arc.parent not in now}
+    spots = [_member(member, now[member.key], declared) for member in members]
+    for key, listing in around.items():
+        look = Look.SERVED if listing.state is State.ACTIVE else Look.LEFT
+        spots.append(Spot(key=key, kind=listing.kind, before=look, after=look))
+    count = Counter(spot.after for spot in spots if spot.key in now)
+    return draw_cascade(
+        spots,
+        [(arc.parent, arc.child) for arc in arcs],
+        title=f"Case {number}: {declared.event}, {declared.status}",
+        before={"withdrawn": f"{declared.withdrawn:,}"},
+        after={look.word: f"{n:,}" for look in Look if (n := count[look])},
+    )
+
+
+def _member(member: Member, now: Listing, case: Case) -> Spot:
+    if member.root:
+        look = Look.ROOT
+    elif now.state is not State.ACTIVE:
+        look = Look.LEFT
+    else:
+        look = Look.REPAIRED if now.version > member.version else Look.RELEASED
+    return Spot(
+        key=member.key,
+        kind=member.kind,
+        before=Look.ROOT if member.root else Look.WITHDRAWN,
+        after=look,
+        note=now.state.name.lower() if now.state is not State.ACTIVE else f"version {now.version}",
+        why=(case.reason or "") if member.root else "",
+    )
 
 
 def draw_cascade(

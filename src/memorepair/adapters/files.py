@@ -52,7 +52,7 @@ def inside(where: str) -> Iterator[None]:
 def parsed(text: str, where: str, read: Callable[[Json], T]) -> T:
     """`read` of a JSON text; whatever is wrong becomes an InvalidFile that names the place."""
     with inside(where):
-        return read(parse(text))
+        return read(parse(text, unique=True))
 
 
 def read_json(path: Path, read: Callable[[Json], T]) -> T:

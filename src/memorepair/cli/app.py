@@ -13,6 +13,7 @@ from memorepair.cli import (
     demo,
     doors,
     events,
+    exporting,
     imports,
     repairs,
     selecting,
@@ -39,5 +40,17 @@ def root(version: Annotated[bool, typer.Option("--version", help="Show the versi
         raise typer.Exit
 
 
-for room in (imports, doors, events, repairs, undoing, check, selecting, solvers, converting, demo):
+for room in (
+    imports,
+    exporting,
+    doors,
+    events,
+    repairs,
+    undoing,
+    check,
+    selecting,
+    solvers,
+    converting,
+    demo,
+):
     room.add_to(app)

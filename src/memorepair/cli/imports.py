@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memorepair.adapters.importing import ImportReport, bring
+from memorepair.adapters.jsonl import read_jsonl
 from memorepair.adapters.registry import KINDS, ImportKind
 from memorepair.adapters.tau_bench import read_import
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db, DryRun, as_scope, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
+from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Scope
+from memorepair.memory.exchange import Refusal
 
 
 def add_to(app: typer.Typer) -> None:
     """Register init and the import formats."""
     command(app, "init")(init)
-    formats = typer.Typer(help="Bring what other systems recorded into a memory.", no_args_is_help=True)
+    formats = typer.Typer(
+        help="Bring into a memory what another one, or another system, has recorded.", no_args_is_help=True
+    )
+    command(formats, "jsonl")(jsonl)
     command(formats, "tau-bench")(tau_bench)
     for kind in KINDS.values():
         _add_kind(formats, kind)
@@ -115,11 +122,10 @@ def tau_bench(
     with progress(quiet=as_json) as step:
         made = read_import(folder, progress=step)
     with Memory.open(db, create=True) as memory:
-        memory.ingest(made.drafts)
-    found = made.report
+        found = made.merged(memory)
     if as_json:
         emit(found.to_json())
-        return CLEAN
+        return PROBLEMS if found.refused else CLEAN
     pairs(
         {
             "runs": found.runs,
@@ -136,4 +142,56 @@ def tau_bench(
         )
     if found.skipped:
         rows("not taken over", ("what", "count"), found.skipped.items())
-    return CLEAN
+    if found.same:
+        say(f"{found.same:,} were in the memory already")
+    return _refused(found.refused)
+
+
+def jsonl(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="What export jsonl wrote; - for standard input.", allow_dash=True
+        ),
+    ],
+    db: Db,
+    update: Annotated[
+        bool,
+        typer.Option("--update", help="What differs here gets its next version instead of being refused."),
+    ] = False,
+    actor: Annotated[str | None, typer.Option(envvar="MEMOREPAIR_ACTOR", help="Who does it.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Why; goes into the journal.")] = None,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> int:
+    """A memory from JSON Lines; what is here stays as it is. Exit code 1 if anything was refused."""
+    if db.exists():
+        opened(db).close()  # what is no memory is told before the long reading
+    elif dry_run:
+        raise InvalidInput("a dry run needs a memory that is there", witness=str(db))
+    with progress(quiet=as_json) as step:
+        items = read_jsonl(sys.stdin.buffer if str(file) == "-" else file, progress=step)
+    with Memory.open(db, create=True) as memory:
+        found = memory.store.merge(items, update=update, actor=actor, reason=reason, dry_run=dry_run)
+    if as_json:
+        emit(found)
+        return PROBLEMS if found.refused else CLEAN
+    pairs(
+        {
+            "new": f"{len(found.written):,}",
+            "updated": f"{len(found.updated):,}",
+            "here already": f"{found.same:,}",
+            "refused": f"{len(found.refused):,}",
+            "versions": f"{found.versions:,}",
+            "influence arcs": f"{found.arcs:,}",
+        }
+    )
+    if dry_run:
+        say("nothing was changed")
+    return _refused(found.refused)
+
+
+def _refused(refused: tuple[Refusal, ...]) -> int:
+    if refused:
+        rows("refused", ("key", "why", "witness"), [(one.key, one.why, one.witness) for one in refused])
+    return PROBLEMS if refused else CLEAN

@@ -22,10 +22,13 @@ keys         where the artifacts that callers name are in the database
 journal      entries in a chain of seals
 barrier      what is served, and the moves that change it
 doors        the only places where content leaves to serve
+export       every version as it may leave
+merging      versions from elsewhere, taken over without changing what is here
 catalogue    what there is, without content
 engine       what repair may see of what is not served
 writer       drafts become versions
 cycles       the cycles a write would close
+statistics   counts and sizes, without content
 graph        what the live arcs say
 index        the full-text index of current versions
 cases        declared events, from the withdrawal to the close

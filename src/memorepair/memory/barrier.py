@@ -1,7 +1,7 @@
 """Barrier: what is served, and the three moves that change it.
 
-`SERVED`, `PAST`, `HITS` and `NEAR` are the only ways from an artifact to content: barred text is not even
-fetched.
+`SERVED`, `PAST`, `CARRIED`, `HITS` and `NEAR` are the only ways from an artifact to content: barred text is
+not even fetched.
 """
 
 from __future__ import annotations
@@ -22,6 +22,12 @@ SERVED = """artifact a JOIN scope s ON s.sid = a.sid JOIN version v ON v.vid = a
 PAST = """artifact a JOIN version v ON v.aid = a.aid
     LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""
 """Every version; content only where no barrier stands: what an ordinary update superseded has none."""
+
+CARRIED = f"""{PAST} JOIN scope s ON s.sid = a.sid
+    LEFT JOIN recipe q ON q.vid = v.vid AND b.vid IS NULL
+    LEFT JOIN vector x ON x.given = 1 AND x.vid = v.vid AND b.vid IS NULL
+    LEFT JOIN space p ON p.space = x.space LEFT JOIN usage u ON u.aid = a.aid"""
+"""Every version with all that describes it, which like its content is there only where no barrier stands."""
 
 HITS = """fts JOIN version v ON v.vid = fts.rowid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid
     LEFT JOIN barrier b ON b.vid = v.vid JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""

@@ -9,7 +9,7 @@ from memorepair.memory.artifact import State
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
-from memorepair.memory.secret import Secret
+from memorepair.memory.secret import UNKNOWN, Secret
 
 # The barrier is the journal's sum: each version's last row says whether a barrier stands and in which state.
 # Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either, nor
@@ -75,6 +75,8 @@ def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
     last = 0
     while rows := db.rows(_CONTENT, (last, _BATCH)):
         for vid, text, digest, state in rows:
+            if text is None and digest == UNKNOWN and state is not None:
+                continue  # its place alone was imported
             if (text is None) is not (state == State.ERASED):
                 what = "missing" if text is None else "still there although it was erased"
                 yield Fault(code="content", message=f"a version's content is {what}", witness=vid)

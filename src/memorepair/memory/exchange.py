@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from memorepair.graphs.terms import Arch, Kind, Relation
-from memorepair.memory.artifact import Case, Erasure, Key, Read, State
+from memorepair.memory.artifact import Case, Draft, Erasure, Key, Read, State
 
 Progress: TypeAlias = "Callable[[str, int, int], None]"
 """Told the step, how many are done, and of how many."""
@@ -34,6 +34,65 @@ class WriteReport:
     arcs: int
     cycles: tuple[tuple[Key, ...], ...]
     quarantined: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carried:
+    """A version as it travels from one store to another.
+
+    Attributes
+    ----------
+    current
+        The newest published one of its key; each key has exactly one.
+    barred
+        It left through an event, or never served; what an ordinary update superseded is not barred.
+    draft
+        Its content and description, without reads; None where only its place travels.
+    created_at
+        Nanoseconds since the epoch; None for the instant of its arrival.
+    """
+
+    key: Key
+    version: int
+    current: bool
+    barred: bool
+    state: State
+    kind: Kind
+    arch: Arch
+    created_at: int | None
+    reads: tuple[Read, ...] = ()
+    semantic: tuple[Key, ...] = ()
+    draft: Draft | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An artifact that a merge did not take over.
+
+    `why`: ``differs`` (another content, description or sources here), ``removed`` (an event took this very
+    content out of service), ``out of service`` (here, there, or where it stands), ``forbidden`` (an event
+    removed the content from the scope), ``stands on`` what is refused or not here. `witness` is the case or
+    the artifact behind it.
+    """
+
+    key: Key
+    why: str
+    witness: int | Key | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeReport:
+    """What a merge took over.
+
+    `written` are new here, `updated` got their next version, `same` were here already.
+    """
+
+    written: tuple[Key, ...]
+    updated: tuple[Key, ...]
+    same: int
+    refused: tuple[Refusal, ...]
+    versions: int
+    arcs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

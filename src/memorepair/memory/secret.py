@@ -16,6 +16,9 @@ from memorepair.errors import CorruptStore, StoreError
 
 KEY_BYTES = 32
 
+UNKNOWN = bytes(32)
+"""The digest of a content that never was here."""
+
 
 def key_file(database: Path) -> Path:
     """Where the key of a database lies."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StoreError
 from memorepair.graphs.terms import Kind
-from memorepair.memory import catalogue, check, costs, doors, engine, snapshot
+from memorepair.memory import catalogue, check, costs, doors, engine, export, snapshot, statistics
 from memorepair.memory.arguments import as_member
 from memorepair.memory.artifact import (
     Artifact,
@@ -40,9 +40,11 @@ from memorepair.memory.codec import Prepared, embed, prepare, scope_name
 from memorepair.memory.connection import Connection, examine
 from memorepair.memory.erasure import Eraser
 from memorepair.memory.exchange import (
+    Carried,
     Entry,
     Fault,
     Member,
+    MergeReport,
     OperatorCost,
     Progress,
     PruneReport,
@@ -54,13 +56,16 @@ from memorepair.memory.exchange import (
     UndoReport,
     WriteReport,
 )
+from memorepair.memory.export import Export
 from memorepair.memory.journal import Journal
+from memorepair.memory.merging import Merging
 from memorepair.memory.migration import migrate
 from memorepair.memory.publication import Publication
 from memorepair.memory.repairlock import repair_lock
 from memorepair.memory.retention import Retention
 from memorepair.memory.secret import Secret, key_file
 from memorepair.memory.snapshot import Snapshot
+from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
 from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
@@ -102,6 +107,7 @@ class SqliteStore:
         barrier = Barrier(db)
         writer = Writer(db, self._journal, secret, clock)
         self._writer = writer
+        self._merging = Merging(db, self._journal, secret, writer, clock)
         self._cases = Cases(db, self._journal, barrier, writer, secret, clock)
         self._publication = Publication(db, self._journal, barrier, writer)
         self._undo = Undo(db, self._journal, self._cases)
@@ -234,6 +240,22 @@ class SqliteStore:
                 quarantine=quarantine,
                 progress=progress,
             )
+
+    def merge(
+        self,
+        items: Sequence[Carried],
+        *,
+        update: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> MergeReport:
+        check_names(actor, reason)
+        prepared = self._prepare(item.draft for item in items if item.draft is not None)
+        places = ((item.key, item.version) for item in items if item.draft is not None)
+        drafts = dict(zip(places, prepared, strict=True))
+        with self._writing(keep=not dry_run):
+            return self._merging.merge(items, drafts, update=update, actor=actor, reason=reason)
 
     def open_case(
         self,
@@ -421,7 +443,16 @@ class SqliteStore:
         with self._db.reading():
             return doors.history(self._db, key)
 
+    @contextmanager
+    def exporting(self, signed: int = 0) -> Iterator[Export]:
+        with self._db.reading():
+            yield export.take(self._db, signed)
+
     # without content -------------------------------------------------------------------------------
+
+    def statistics(self) -> Statistics:
+        with self._db.reading():
+            return statistics.take(self._db)
 
     def listing(
         self,
@@ -477,6 +508,11 @@ class SqliteStore:
         require_names(actor, reason)
         with self._writing():
             return engine.inspect(self._db, self._journal, key, actor=actor, reason=reason, version=version)
+
+    def sign_export(self, *, actor: str, reason: str) -> int:
+        require_names(actor, reason)
+        with self._writing():
+            return export.sign(self._db, self._journal, actor=actor, reason=reason)
 
     # engine reads ----------------------------------------------------------------------------------
 

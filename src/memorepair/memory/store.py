@@ -24,9 +24,11 @@ from memorepair.memory.artifact import (
     State,
 )
 from memorepair.memory.exchange import (
+    Carried,
     Entry,
     Fault,
     Member,
+    MergeReport,
     OperatorCost,
     Progress,
     PruneReport,
@@ -38,12 +40,16 @@ from memorepair.memory.exchange import (
     UndoReport,
     WriteReport,
 )
+from memorepair.memory.export import Export
 from memorepair.memory.snapshot import Snapshot
+from memorepair.memory.statistics import Statistics
 
 __all__ = [
+    "Carried",
     "Entry",
     "Fault",
     "Member",
+    "MergeReport",
     "OperatorCost",
     "PruneReport",
     "Receipt",
@@ -111,6 +117,33 @@ class Store(Protocol):
             The reads close a cycle; a version that reads its own former version is one.
         InvalidInput
             A key twice, content that is no text or longer than 16 MiB, metadata that is no JSON, NaN.
+        """
+        ...
+
+    def merge(
+        self,
+        items: Sequence[Carried],
+        *,
+        update: bool = False,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> MergeReport:
+        """Take over versions from elsewhere: new keys as they are, with their past; what is here stays.
+
+        Parameters
+        ----------
+        update
+            What differs here gets its next version, unless an event took that content out of service.
+        dry_run
+            Do all of it, then take it back.
+
+        Raises
+        ------
+        InvalidInput
+            A key without exactly one current version, a version twice.
+        UnknownId
+            What a version read is neither among the items nor here.
         """
         ...
 
@@ -311,7 +344,18 @@ class Store(Protocol):
         """All versions, oldest first; content only of those that did not leave through an event."""
         ...
 
+    def exporting(self, signed: int = 0) -> AbstractContextManager[Export]:
+        """Every version in order of scope and id, on one snapshot; content only of what no barrier bars.
+
+        `signed`: the entry by which a person took out the content behind the barrier too (`sign_export`).
+        """
+        ...
+
     # without content -------------------------------------------------------------------------------
+
+    def statistics(self) -> Statistics:
+        """Counts and sizes, in one read transaction."""
+        ...
 
     def listing(
         self,
@@ -373,6 +417,10 @@ class Store(Protocol):
 
     def inspect(self, key: Key, *, actor: str, reason: str, version: int | None = None) -> Artifact:
         """Any version that has content, for a person who reviews; journalled."""
+        ...
+
+    def sign_export(self, *, actor: str, reason: str) -> int:
+        """Journal, version by version, that what is barred leaves with its content; the entry's number."""
         ...
 
     # engine reads ----------------------------------------------------------------------------------

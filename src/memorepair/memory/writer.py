@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, UnknownId, Withdrawn
 from memorepair.memory import index
@@ -20,6 +21,16 @@ from memorepair.memory.vectors import Space
 
 Arc = tuple[int, int, int, int, int]
 """src, src_vid, dst, rel, grp."""
+
+
+class NewVersion(NamedTuple):
+    """A version about to be stored."""
+
+    vid: int
+    aid: int
+    no: int
+    born: int
+    prepared: Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,7 @@ class Writer:
 
     def stage(self, prepared: Prepared, there: Place) -> tuple[int, int]:
         """Store a version that is not current and in no index; its vid and number. The caller bars it."""
-        vid, no = self._next("version", "vid"), there.last + 1
+        vid, no = self.next("version", "vid"), there.last + 1
         self._insert_versions([_Target(prepared, there.aid, vid, no, there)], self._clock())
         return vid, no
 
@@ -124,7 +135,7 @@ class Writer:
         mentioned += [read.key for p in drafts for read in p.draft.reads]
         mentioned += [key for p in drafts for key in p.draft.semantic]
         places = find(self._db, mentioned)
-        aid, vid = self._next("artifact", "aid"), self._next("version", "vid")
+        aid, vid = self.next("artifact", "aid"), self.next("version", "vid")
         for prepared in drafts:
             key = prepared.draft.key
             if key in plan.targets:
@@ -164,7 +175,7 @@ class Writer:
         places = find(
             self._db, [*(p.draft.key for p in drafts), *(r.key for p in drafts for r in p.draft.reads)]
         )
-        aid, vid = self._next("artifact", "aid"), self._next("version", "vid")
+        aid, vid = self.next("artifact", "aid"), self.next("version", "vid")
         targets: dict[Key, _Target] = {}
         for prepared in drafts:
             key = prepared.draft.key
@@ -257,7 +268,8 @@ class Writer:
 
     # rows ------------------------------------------------------------------------------------------
 
-    def _next(self, table: str, column: str) -> int:
+    def next(self, table: str, column: str) -> int:
+        """The next free number."""
         return 1 + self._db.number(f"SELECT coalesce(max({column}), 0) FROM {table}")  # noqa: S608  literals
 
     def _insert(self, plan: _Plan, progress: Progress) -> None:
@@ -279,26 +291,30 @@ class Writer:
 
     def _insert_artifacts(self, targets: Iterable[_Target], now: int) -> None:
         fresh = [(target, target.prepared.draft.key) for target in targets if not target.old]
-        sids = self._scopes({key.scope for _, key in fresh})
+        sids = self.scopes({key.scope for _, key in fresh})
         self._db.many(
             "INSERT INTO artifact(aid, sid, id, cur, born) VALUES(?,?,?,?,?)",
             ((target.aid, sids[key.scope], key.id, target.vid, now) for target, key in fresh),
         )
 
     def _insert_versions(self, targets: Sequence[_Target], now: int) -> None:
+        self.insert([NewVersion(t.vid, t.aid, t.no, now, t.prepared) for t in targets])
+
+    def insert(self, versions: Sequence[NewVersion]) -> None:
+        """The rows of versions with their content, in ascending order of vid."""
         many = self._db.many
-        sids = self._scopes({target.prepared.draft.key.scope for target in targets})
+        sids = self.scopes({version.prepared.draft.key.scope for version in versions})
         marks = {scope: token(sid) for scope, sid in sids.items()}
-        drafts = [(target.vid, target.prepared, target.prepared.draft) for target in targets]
+        drafts = [(version.vid, version.prepared, version.prepared.draft) for version in versions]
         spaces = self._spaces({one.space for _, p, _ in drafts for one in p.vectors})
         many(
             "INSERT INTO version(vid, aid, no, born, kind, arch, size, digest) VALUES(?,?,?,?,?,?,?,?)",
             (
                 (
-                    *(target.vid, target.aid, target.no, now, int(draft.kind), int(draft.arch)),
+                    *(version.vid, version.aid, version.no, version.born, int(draft.kind), int(draft.arch)),
                     *(len(draft.content), self._secret.digest(draft.content)),
                 )
-                for target, (_, _, draft) in zip(targets, drafts, strict=True)
+                for version, (_, _, draft) in zip(versions, drafts, strict=True)
             ),
         )
         many(
@@ -314,7 +330,8 @@ class Writer:
             ((vid, one.given, spaces[one.space], one.blob) for vid, p, _ in drafts for one in p.vectors),
         )
 
-    def _scopes(self, scopes: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    def scopes(self, scopes: Iterable[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+        """Numbers of scopes, which are made where they are not there."""
         sids: dict[tuple[str, ...], int] = {}
         for scope in scopes:
             name = scope_name(scope)

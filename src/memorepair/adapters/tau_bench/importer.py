@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
@@ -50,11 +50,19 @@ class Import:
     drafts: tuple[Draft, ...]
     report: TauBenchReport
 
+    def merged(self, memory: Memory) -> TauBenchReport:
+        """Store what `memory` does not hold yet; the report, with what came of it."""
+        done = memory.merge(self.drafts)
+        return replace(self.report, same=done.same, refused=done.refused)
+
 
 def import_tau_bench(
     memory: Memory, folder: str | Path, *, progress: Progress | None = None
 ) -> TauBenchReport:
-    """Store a tau-bench folder in `memory`, in one transaction.
+    """Store a tau-bench folder in `memory`, in one transaction; what is there already stays as it is.
+
+    A second import of the same folder changes nothing. A row that was changed or removed here since, and what
+    stands on it, is refused and named in the report.
 
     Parameters
     ----------
@@ -70,8 +78,7 @@ def import_tau_bench(
         A missing or malformed file; the witness names file, line and field. Nothing is stored.
     """
     made = read_import(folder, progress=progress)
-    memory.ingest(made.drafts)
-    return made.report
+    return made.merged(memory)
 
 
 def read_import(folder: str | Path, *, progress: Progress | None = None) -> Import:
@@ -248,6 +255,8 @@ class _Importer:
         reads: tuple[Read, ...] = (),
         metadata: Mapping[str, Json] | None = None,
     ) -> None:
+        if id in self._drafts:
+            raise InvalidInput(f"two artifacts would be {id}", witness=id)
         self._by_kind[what] += 1
         self._drafts[id] = Draft(
             key=key(id),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memorepair.memory.artifact import Json, Key
+from memorepair.memory.exchange import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,10 @@ class TauBenchReport:
         Agreement of the read tools.
     skipped
         What is no memory, with counts: thoughts, users' messages, messages that state no result.
+    same
+        Artifacts that were in the memory already.
+    refused
+        Artifacts that were not taken over, because they differ here or were taken out of service.
     """
 
     runs: int
@@ -56,6 +61,8 @@ class TauBenchReport:
     changes: int
     reads: ReadAgreement
     skipped: Mapping[str, int]
+    same: int = 0
+    refused: tuple[Refusal, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Plain values for printing."""
@@ -72,4 +79,6 @@ class TauBenchReport:
                 "disagreements": [{"key": str(it.key), "why": it.why} for it in self.reads.disagreements],
             },
             "skipped": dict(self.skipped),
+            "same": self.same,
+            "refused": [{"key": str(it.key), "why": it.why} for it in self.refused],
         }
