@@ -6,6 +6,7 @@ import inspect
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memorepair.adapters.jsonl import export_jsonl
+from memorepair.adapters.registry import KINDS
 from memorepair.cli import app
 from memorepair.errors import MemoRepairError
 from memorepair.facade import Memory
@@ -25,6 +27,8 @@ from memorepair.picture import picture_of
 SCOPE = ("user", "42")
 CANARY = "Zanzibar-4711"
 """In the content, metadata and recipe of everything that has left service, and nowhere else."""
+
+POINT = Embedding(vector=(1.0, 2.0), model="given", revision="1", normalised=False)
 
 # Each public name of the facade and of the store says here what it is. A new one has no place yet: it fails
 # `test_every_public_name_is_classified` until it is put below, and a serving one is driven from then on.
@@ -65,6 +69,8 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "receipt": lambda store, key: store.receipt(1),
     "members": lambda store, key: [store.members(case.id) for case in store.cases()],
     "support": lambda store, key: store.support([key]),
+    "reached": lambda store, key: store.reached([key]),
+    "drafts": lambda store, key: [store.drafts([(key, no)]) for no in (1, 2, 3)],
     "operator_costs": lambda store, key: store.operator_costs(),
 }
 """Those that give content, and those that tell of artifacts without any."""
@@ -106,15 +112,13 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     ("receipt",): ("receipt", "1"),
     ("export", "jsonl"): ("export", "jsonl", "-"),
     # A person signs, or nothing of a memory is shown.
+    **dict.fromkeys(("import", kind) for kind in ("jsonl", "tau-bench", *KINDS)),
     **dict.fromkeys(
-        (("inspect",), ("init",), ("import", "jsonl"), ("import", "tau-bench"), ("delete",), ("correct",),
-         ("migrate",), ("repair",), ("undo",), ("erase",), ("prune",), ("select",),
-         ("solvers",), ("convert",), ("demo",))
+        (name,) for name in ("inspect", "init", "delete", "correct", "migrate", "repair", "undo")
     ),
-}  # fmt: skip
+    **dict.fromkeys((name,) for name in ("erase", "prune", "select", "solvers", "convert", "demo")),
+}
 """Each command, and how it is driven; None where it serves nothing of a memory."""
-
-POINT = Embedding(vector=(1.0, 2.0), model="given", revision="1", normalised=False)
 
 
 def exported(store: SqliteStore) -> list[object]:
@@ -198,19 +202,19 @@ def test_every_public_name_is_classified() -> None:
 def test_no_door_of_the_memory_shows_what_is_gone(house: House, name: str) -> None:
     door = (SERVING | OUTSIDE)[name]
     for key in house.gone.values():
-        assert CANARY not in told(lambda key=key: door(house.memory, key))
+        assert CANARY not in told(partial(door, house.memory, key))
 
 
 @pytest.mark.parametrize("name", SERVING_STORE)
 def test_no_door_of_the_store_shows_what_is_gone(house: House, name: str) -> None:
     for key in house.gone.values():
-        assert CANARY not in told(lambda key=key: SERVING_STORE[name](house.memory.store, key))
+        assert CANARY not in told(partial(SERVING_STORE[name], house.memory.store, key))
 
 
 def test_the_canary_is_there_to_be_found(house: House) -> None:
     """What the doors hide, a person who signs sees: so the tests above can fail."""
     shown = {
-        id: told(lambda key=key: house.memory.inspect(key, actor="a", reason="r", version=1))
+        id: told(partial(house.memory.inspect, key, actor="a", reason="r", version=1))
         for id, key in house.gone.items()
     }
     assert {id for id, text in shown.items() if CANARY in text} == house.gone.keys() - {"erased", "late"}
@@ -221,7 +225,7 @@ def test_the_canary_is_there_to_be_found(house: House) -> None:
 
 
 def _commands() -> set[tuple[str, ...]]:
-    found = {(one.name or "",) for one in app.registered_commands}
+    found: set[tuple[str, ...]] = {(one.name or "",) for one in app.registered_commands}
     for group in app.registered_groups:
         assert group.typer_instance is not None
         found |= {(group.name or "", one.name or "") for one in group.typer_instance.registered_commands}

@@ -16,6 +16,7 @@ ROOM = Path(barrier.__file__).parent
 ENGINE_READS = {
     "engine._INSPECT": "what `inspect` and `former` read",
     "engine._text": "what `before_image` and `staged_content` read",
+    "engine._FORMER_RECIPE": "how to make again what `history` shows; `drafts` looks at the barrier first",
     "engine.recipes": "how to make it again; never served",
     "publication._TEXT": "what would be published becomes a digest at once",
     "cases._bury": "what the roots of a deletion have said becomes digests at once",
