@@ -67,6 +67,7 @@ from memorepair.repair.operators.registry import Operators
 from memorepair.repair.plan import CHOSEN, RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
+from memorepair.repair.verdicts import Verdicts
 
 RETENTION_DAYS = 30.0
 """How long what left service is kept unless told otherwise."""
@@ -133,6 +134,7 @@ class Memory:
         self._store = store
         self._operators = operators
         self._pricing = pricing
+        self._verdicts = Verdicts(store, operators, pricing)
         self._checks = checks or Checks()
         self._retention_days = retention_days
         self._recovered = recovered or Recovery()
@@ -411,6 +413,7 @@ class Memory:
     def register(self, operator: Operator) -> None:
         """Add an operator that can make successors."""
         self._operators.register(operator)
+        self._verdicts.forget()
 
     # reading --------------------------------------------------------------------------------------
 
@@ -497,7 +500,7 @@ class Memory:
             return f"{listing.state.name.lower()}: a root of {because}"
         if listing.state is not State.WITHDRAWN:
             return f"{listing.state.name.lower()} through {because}"
-        word = engine.why(self._store, case.id, listing.key, operators=self._operators, pricing=self._pricing)
+        word = self._verdicts.why(case.id, listing.key)
         if word is None:
             return f"withdrawn by {because}; not a candidate of this case"
         return f"withdrawn by {because}; {'repair would make it again' if word == CHOSEN else word}"

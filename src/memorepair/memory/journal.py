@@ -59,6 +59,10 @@ class Journal:
             ((seq, vid, before, after) for vid, before, after in rows),
         )
 
+    def epoch(self) -> int:
+        """The number of the newest entry."""
+        return self._db.number("SELECT coalesce(max(seq), 0) FROM journal")
+
     def entries(self, limit: int | None) -> list[Entry]:
         """The newest entries, newest first."""
         rows = self._db.rows(

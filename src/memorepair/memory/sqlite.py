@@ -487,6 +487,9 @@ class SqliteStore:
         with self._db.reading():
             return self._cases.all(status)
 
+    def epoch(self) -> int:
+        return self._journal.epoch()
+
     def journal(self, limit: int | None = 100) -> list[Entry]:
         return self._journal.entries(limit)
 

@@ -392,6 +392,10 @@ class Store(Protocol):
         """Cases in the order they were opened."""
         ...
 
+    def epoch(self) -> int:
+        """The newest entry of the journal; while it stays, no version, arc or barrier has changed."""
+        ...
+
     def journal(self, limit: int | None = 100) -> list[Entry]:
         """The newest entries, newest first."""
         ...

@@ -17,7 +17,7 @@ from memorepair.repair.cascade import Cascade, read_ancestry, read_cascade
 from memorepair.repair.events import RepairEvent
 from memorepair.repair.execution import Execution, execute
 from memorepair.repair.operators.attempt import number
-from memorepair.repair.plan import BUDGET, CHOSEN, PRICE, RepairPlan, check_budget, make_plan, worded
+from memorepair.repair.plan import RepairPlan, check_budget, make_plan, worded
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
@@ -85,24 +85,41 @@ def why(
     UnknownId, InvalidInput
         As `plan`.
     """
+    near = bar_of(store, case, key, operators=operators, pricing=pricing)
+    if near is not None:
+        return near
+    whole = plan(
+        store,
+        case,
+        operators=operators,
+        pricing=pricing,
+        tradeoff=tradeoff,
+        budget=budget,
+        ties=ties,
+        solver=solver,
+    )
+    return next((row.why for row in whole.rows() if row.key == key), None)
+
+
+def bar_of(
+    store: Store, case: int, key: Key, *, operators: OperatorTable, pricing: Pricing | None = None
+) -> str | None:
+    """The bar of one artifact with its witness, found from what the artifact stands on.
+
+    None where it has no bar, is no candidate, or stands on so much that a plan is as quick.
+
+    Raises
+    ------
+    UnknownId, InvalidInput
+        As `plan`.
+    """
     event = _event(store, case)
     near = read_ancestry(store, case, key, most=_NEAR)
-    if near is not None:
-        candidates = build_candidates(store, near, event, operators, pricing or Pricing())
-        if key not in candidates.keys:
-            return None
-        bar = candidates.bars[candidates.keys.index(key)]
-        if bar is not None:
-            return worded(bar.reason, bar.witness)
-    cascade = read_cascade(store, case)
-    whole = _plan(store, event, cascade, operators, pricing, tradeoff, budget, ties, solver)
-    if key not in whole.candidates.keys:
+    if near is None:
         return None
-    place = whole.candidates.keys.index(key)
-    bar = whole.candidates.bars[place]
-    if bar is not None:
-        return worded(bar.reason, bar.witness)
-    return CHOSEN if whole.selection.mask[place] else BUDGET if place in whole.beyond else PRICE
+    candidates = build_candidates(store, near, event, operators, pricing or Pricing())
+    bar = candidates.bars[candidates.keys.index(key)] if key in candidates.keys else None
+    return None if bar is None else worded(bar.reason, bar.witness)
 
 
 def repair(
