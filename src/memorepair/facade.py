@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from memorepair.errors import InvalidEvent, InvalidInput
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.arguments import (
     CaseLike,
@@ -61,6 +62,7 @@ from memorepair.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.checks.check import Check, Context
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
+from memorepair.repair.evidence import worded
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
 from memorepair.repair.operators.registry import Operators
@@ -68,6 +70,9 @@ from memorepair.repair.plan import CHOSEN, RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
 from memorepair.repair.verdicts import Verdicts
+
+SameOrigin: TypeAlias = Iterable[KeyLike | Iterable[KeyLike]]
+"""Sets of keys, each of which counts as one source."""
 
 RETENTION_DAYS = 30.0
 """How long what left service is kept unless told otherwise."""
@@ -490,9 +495,18 @@ class Memory:
             children=tuple(self._store.children(key)),
         )
 
+    def _kept(self, key: Key) -> str | None:
+        """Which event has spared the artifact, and for what; None where none has."""
+        cases = self._store.spared_by(key)
+        if not cases:
+            return None
+        by = next(one.by for one in self._store.spared(cases[0]) if one.member.key == key)
+        return f"case {cases[0]} spared it, for it {worded(by)}"
+
     def _why(self, listing: Listing, case: Case | None) -> str:
         if case is None and listing.state is State.ACTIVE:
-            return "served: active"
+            kept = self._kept(listing.key)
+            return "served: active" + (f"; {kept}" if kept else "")
         if case is None:
             return f"{listing.state.name.lower()}: by no case of this memory"
         because = f"case {case.id} ({case.event}" + (f": {case.reason})" if case.reason else ")")
@@ -535,6 +549,8 @@ class Memory:
         *,
         reason: str,
         actor: str,
+        evidence: Policy = "none",
+        same_origin: SameOrigin = (),
         erase: bool = False,
         dry_run: bool = False,
     ) -> Case:
@@ -543,8 +559,22 @@ class Memory:
         With `erase` the case ends, after `repair`, with the removal of every old version of the whole cascade
         from the file; only published successors remain. `erase` does it at once. With `dry_run` the case is
         counted and described (number 0), nothing is changed.
+
+        `evidence` may leave in service what other support still carries (``none``, ``direct``, ``grounded``,
+        see `memorepair.graphs.weigh`); artifacts of one set in `same_origin` count as one source. An erasure
+        spares nothing.
         """
-        return self._declare(EventKind.DELETE, as_keys(keys), Deletion(), reason, actor, dry_run, erase=erase)
+        return self._declare(
+            EventKind.DELETE,
+            as_keys(keys),
+            Deletion(),
+            reason,
+            actor,
+            dry_run,
+            evidence=evidence,
+            same_origin=same_origin,
+            erase=erase,
+        )
 
     def correct(
         self,
@@ -553,15 +583,26 @@ class Memory:
         *,
         reason: str,
         actor: str,
+        evidence: Policy = "none",
+        same_origin: SameOrigin = (),
         dry_run: bool = False,
     ) -> Case:
         """Replace content that was wrong; the replacement is served at once, what was derived is withdrawn.
 
-        `key` with `content`, or a mapping of keys to contents.
+        `key` with `content`, or a mapping of keys to contents; `evidence` as in `delete`.
         """
         replacements = as_mapping(key, content, "content")
         delta = Correction(replacements=replacements)
-        return self._declare(EventKind.CORRECT, tuple(replacements), delta, reason, actor, dry_run)
+        return self._declare(
+            EventKind.CORRECT,
+            tuple(replacements),
+            delta,
+            reason,
+            actor,
+            dry_run,
+            evidence=evidence,
+            same_origin=same_origin,
+        )
 
     def migrate(
         self,
@@ -571,15 +612,27 @@ class Memory:
         rows: str | None = None,
         reason: str,
         actor: str,
+        evidence: Policy = "none",
+        same_origin: SameOrigin = (),
         dry_run: bool = False,
     ) -> Case:
         """Supersede an interface (a schema or tool contract); what follows the old one is withdrawn.
 
-        `rows` names the registered operator (``name@version``) that carries data rows over.
+        `rows` names the registered operator (``name@version``) that carries data rows over; `evidence` as in
+        `delete`.
         """
         interfaces = as_mapping(key, interface, "interface")
         delta = Migration(interfaces=interfaces, rows=rows)
-        return self._declare(EventKind.MIGRATE, tuple(interfaces), delta, reason, actor, dry_run)
+        return self._declare(
+            EventKind.MIGRATE,
+            tuple(interfaces),
+            delta,
+            reason,
+            actor,
+            dry_run,
+            evidence=evidence,
+            same_origin=same_origin,
+        )
 
     def _declare(
         self,
@@ -590,12 +643,22 @@ class Memory:
         actor: str,
         dry_run: bool,
         *,
+        evidence: Policy,
+        same_origin: SameOrigin,
         erase: bool = False,
     ) -> Case:
         for name, text in (("a reason", reason), ("an actor", actor)):
             if not isinstance(text, str) or not text.strip():
                 raise InvalidEvent(f"an event needs {name}", witness=name.split()[-1])
-        event = RepairEvent(kind=kind, roots=roots, delta=delta, reason=reason, actor=actor)
+        event = RepairEvent(
+            kind=kind,
+            roots=roots,
+            delta=delta,
+            reason=reason,
+            actor=actor,
+            evidence=evidence,
+            same_origin=tuple(as_keys(one) for one in same_origin),
+        )
         return engine.withdraw(self._store, event, operators=self._operators, erase=erase, dry_run=dry_run)
 
     # repair ---------------------------------------------------------------------------------------

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from memorepair.adapters.recording import Recording
 from memorepair.facade import Memory
 from memorepair.graphs.terms import PROPAGATING
-from memorepair.memory.artifact import Draft, Json, Key, Listing, Scope, State
-
-_SERVED = frozenset((State.ACTIVE, State.PENDING_REVIEW))
+from memorepair.memory.artifact import SERVING, Draft, Json, Key, Listing, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +107,7 @@ def settle(memory: Memory, drafts: Sequence[Draft]) -> Settlement:
             why[draft.key] = "it was deleted, and must not be learned again"
         elif listing is None:
             fresh.append(draft)
-        elif listing.state not in _SERVED:
+        elif listing.state not in SERVING:
             by = "" if listing.case is None else f" by case {listing.case}"
             why[draft.key] = f"it is {listing.state.name.lower()}{by}"
         elif store.digest(draft.content) == listing.digest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from secrets import token_hex
 from types import TracebackType
 from typing import Literal, Self, TypeAlias
@@ -145,13 +146,17 @@ class Derivation:
         embedding: Embedding | None = None,
         semantic: KeyLike | Iterable[KeyLike] = (),
         recipe: Recipe | None = None,
+        uses: Iterable[KeyLike | Iterable[KeyLike]] | None = None,
     ) -> Key:
         """Write when the block ends; the key is valid from then on, its id random unless given.
+
+        `uses` says how what was read supports the content: a list of keys are needed together, a list of
+        lists are alternatives, each enough by itself. What was read and is not named is needed by each.
 
         Raises
         ------
         InvalidInput
-            This derivation has written the key already.
+            This derivation has written the key already, or has not read what the content uses.
         """
         self._require_open()
         key = Key(self._scope if scope is None else as_scope(scope), token_hex(8) if id is None else id)
@@ -169,11 +174,37 @@ class Derivation:
             metadata={} if metadata is None else metadata,
             embedding=embedding,
             recipe=self._recipe if recipe is None else recipe,
-            reads=tuple(self._reads),
+            reads=tuple(self._reads) if uses is None else self._grouped(uses),
             semantic=as_keys(semantic),
         )
         return key
 
+    def _grouped(self, uses: Iterable[KeyLike | Iterable[KeyLike]]) -> tuple[Read, ...]:
+        """What was read, in the groups that `uses` states."""
+        groups = _alternatives(uses)
+        named_keys = set[Key]().union(*groups)
+        read_keys = {read.key for read in self._reads}
+        if strange := named_keys - read_keys:
+            raise InvalidInput("this derivation has not read what it uses", witness=min(strange))
+        return tuple(
+            replace(read, group=number)
+            for number, group in enumerate(groups)
+            for read in self._reads
+            if read.key in group or read.key not in named_keys
+        )
+
     def _require_open(self) -> None:
         if self._state != "open":
             raise InvalidInput("a derivation reads and writes inside its with block", witness=self._state)
+
+
+def _alternatives(uses: Iterable[KeyLike | Iterable[KeyLike]]) -> list[set[Key]]:
+    """The sets of keys that are each enough; keys without lists around them are one."""
+    listed = list(uses)
+    flat = {as_key(one) for one in listed if isinstance(one, Key | str)}
+    groups = [set(as_keys(one)) for one in listed if not isinstance(one, Key | str)]
+    if flat and groups:
+        raise InvalidInput("uses is a list of keys, or a list of lists of keys", witness=min(flat))
+    if not all(groups):
+        raise InvalidInput("an alternative names at least one key", witness=())
+    return groups or [flat]

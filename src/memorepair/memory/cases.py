@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memorepair.errors import InvalidEvent, InvalidInput, UnknownId, Withdrawn
+from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import Prepared, delta_of, key_of
@@ -55,11 +56,15 @@ class Cases:
         successors: Mapping[Key, Key],
         delta: Mapping[str, Json],
         erase: bool,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[Key]] = (),
     ) -> int:
         """Withdraw the cascade of the roots, then serve what replaces them."""
         self._check(roots, replacements, successors)
         if erase and event != DELETE:
             raise InvalidEvent(f"a {event} event erases nothing", witness=event)
+        if erase and evidence != "none":
+            raise InvalidEvent("an erasure spares nothing: what stays might quote it", witness=evidence)
         places = find(self._db, roots)
         there = [known(places, root) for root in roots]
         for root, one in zip(roots, there, strict=True):
@@ -72,7 +77,12 @@ class Cases:
         )
         with self._journal.entry("withdraw", case=case, actor=actor, reason=reason) as seq:
             newly = self._barrier.withdraw(
-                case, [one.aid for one in there], every_version=event == DELETE, entry=seq
+                case,
+                [one.aid for one in there],
+                every_version=event == DELETE,
+                entry=seq,
+                evidence=evidence,
+                same_origin=self._aids(same_origin),
             )
         self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
         if event in REMOVING:
@@ -106,6 +116,10 @@ class Cases:
         for root in successors:
             if root not in named:
                 raise InvalidEvent(f"{root} is superseded but is no root of the event", witness=root)
+
+    def _aids(self, sets: Sequence[Sequence[Key]]) -> list[list[int]]:
+        places = find(self._db, [key for one in sets for key in one])
+        return [[known(places, key).aid for key in one] for one in sets]
 
     def _insert(self, event: str, actor: str | None, reason: str | None, delta: str, erase: bool) -> int:
         erasure = Erasure.ASKED.value if erase else None
@@ -237,4 +251,5 @@ class Cases:
             scale=None if unit_value is None or unit_cost is None else (unit_value, unit_cost),
             attempts=attempts,
             erasure=None if erasure is None else Erasure(erasure),
+            spared=self._db.number("SELECT count(*) FROM spared WHERE cause = ?", (cause,)),
         )

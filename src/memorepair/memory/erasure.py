@@ -68,6 +68,10 @@ _TEXTS = f"""SELECT d.vid, s.name, c.text FROM doomed d JOIN content c ON c.vid 
     AND (x.vid IS NOT NULL OR n.digest <> v.digest)
     ORDER BY d.vid LIMIT ?"""  # noqa: S608  integers of an enumeration
 
+# What evidence spared may say what is to be erased, while its content is there.
+_KEPT = """SELECT s.name, a.id FROM spared p JOIN content c ON c.vid = p.vid JOIN version v ON v.vid = p.vid
+    JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid WHERE p.cause = ? ORDER BY p.vid LIMIT 1"""
+
 
 class Eraser:
     """Erases what a deletion took out of service."""
@@ -88,7 +92,7 @@ class Eraser:
         UnknownId
             There is no such case.
         InvalidInput
-            It is no deletion, or undone.
+            It is no deletion, or undone; or it has spared something, which may quote what it deleted.
         """
         declared = self._cases.get(case)
         if declared.event != DELETE or declared.status is CaseStatus.UNDONE:
@@ -97,6 +101,11 @@ class Eraser:
         if declared.erasure in (Erasure.PENDING, Erasure.DONE):
             return
         run, rows = self._db.run, self._db.rows
+        for name, id in rows(_KEPT, (case,)):
+            key = key_of(name, id)
+            raise InvalidInput(
+                f"case {case} has spared {key}, which may quote it: delete it too", witness=key
+            )
         run("DELETE FROM doomed")
         for statement in (_TAINTED, _OLDER):
             run(statement, (case,))

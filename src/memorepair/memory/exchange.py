@@ -118,6 +118,14 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spared:
+    """A member that evidence kept in service: it stands on `by`, its support group that the event left."""
+
+    member: Member
+    by: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SupportArc:
     """A live arc into `child`: what was read of `parent`, and what the parent is now (size in characters)."""
 

@@ -73,6 +73,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE case_root(
             cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
             PRIMARY KEY(cause, pos)) WITHOUT ROWID""",
+        # What evidence kept in service: the version, and its support group that the event left.
+        """CREATE TABLE spared(
+            cause INTEGER NOT NULL, vid INTEGER NOT NULL, grp INTEGER NOT NULL,
+            PRIMARY KEY(cause, vid)) WITHOUT ROWID""",
+        "CREATE INDEX spared_vid ON spared(vid)",
         """CREATE TABLE journal(
             seq INTEGER PRIMARY KEY, cause INTEGER, act TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT,
             reason TEXT, n INTEGER NOT NULL, seal BLOB NOT NULL)""",

@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StoreError
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, export, snapshot, statistics
 from memorepair.memory.arguments import as_member
@@ -51,6 +52,7 @@ from memorepair.memory.exchange import (
     Receipt,
     Recovery,
     Release,
+    Spared,
     Successor,
     SupportArc,
     UndoReport,
@@ -268,6 +270,8 @@ class SqliteStore:
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
         erase: bool = False,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[Key]] = (),
         dry_run: bool = False,
     ) -> Case:
         prepared = self._prepare(replacements)
@@ -282,6 +286,8 @@ class SqliteStore:
                 successors=successors,
                 delta=delta,
                 erase=erase,
+                evidence=evidence,
+                same_origin=same_origin,
             )
             case = self._cases.get(number)
         return replace(case, id=0) if dry_run else case
@@ -522,6 +528,14 @@ class SqliteStore:
     def members(self, case: int) -> list[Member]:
         with self._db.reading():
             return engine.members(self._db, self._usage, case)
+
+    def spared(self, case: int) -> list[Spared]:
+        with self._db.reading():
+            return engine.spared(self._db, self._usage, case)
+
+    def spared_by(self, key: Key) -> list[int]:
+        with self._db.reading():
+            return engine.spared_by(self._db, key)
 
     def support(self, keys: Sequence[Key]) -> list[SupportArc]:
         with self._db.reading():

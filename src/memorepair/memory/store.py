@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import (
     Artifact,
@@ -35,6 +36,7 @@ from memorepair.memory.exchange import (
     Receipt,
     Recovery,
     Release,
+    Spared,
     Successor,
     SupportArc,
     UndoReport,
@@ -158,6 +160,8 @@ class Store(Protocol):
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
         erase: bool = False,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[Key]] = (),
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -173,15 +177,18 @@ class Store(Protocol):
             Root -> the other key that supersedes it.
         erase
             The close of the case, a deletion, removes the content too.
+        evidence, same_origin
+            What other support spares (see `weigh`); sets of keys that count as one source each.
         dry_run
             Do all of it, then take it back; the case has number 0.
 
         Raises
         ------
         UnknownId
-            A root or a successor does not exist.
+            A root, a successor or a source does not exist.
         InvalidEvent
-            No roots, one twice, a replacement of no root, an erasure of anything but a deletion.
+            No roots, one twice, a replacement of no root, an erasure of anything but a deletion, or
+            with evidence.
         Withdrawn
             A root has been erased.
         Tombstoned, Withdrawn, StaleRead, InvalidInput
@@ -431,6 +438,14 @@ class Store(Protocol):
 
     def members(self, case: int) -> list[Member]:
         """Engine read: the cascade of a case as it was withdrawn, with its states today."""
+        ...
+
+    def spared(self, case: int) -> list[Spared]:
+        """What evidence kept in service at the withdrawal, and on what it stands."""
+        ...
+
+    def spared_by(self, key: Key) -> list[int]:
+        """Cases, not undone, whose evidence spared the current version of a key; the newest first."""
         ...
 
     def support(self, keys: Sequence[Key]) -> list[SupportArc]:

@@ -60,7 +60,8 @@ _DERIVED = f"""SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
     WHERE u.before IS NULL AND o.vid IS NULL AND b.vid IS NULL LIMIT 1"""  # noqa: S608  enum
 
 # What is open again although something it was made from is behind the barrier. Where nothing open stands on
-# anything barred before, and no such row is found, nothing does afterwards either.
+# anything barred before, and no such row is found, nothing does afterwards either; but for what the case that
+# barred it has spared.
 _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
         SELECT u.vid, u.aid, arc.src_vid FROM undoing u JOIN artifact c ON c.aid = u.aid AND c.cur = u.vid
         CROSS JOIN arc ON arc.dst = u.aid AND arc.rel IN ({_FOLLOWED})
@@ -69,7 +70,8 @@ _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
         CROSS JOIN arc_old o ON o.dst_vid = u.vid AND o.rel IN ({_FOLLOWED})) u
     {_NAMED} JOIN barrier b ON b.vid = u.src_vid JOIN version w ON w.vid = u.src_vid
     JOIN artifact p ON p.aid = w.aid JOIN scope t ON t.sid = p.sid
-    WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
+    WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid)
+    AND NOT EXISTS(SELECT 1 FROM spared q WHERE q.cause = b.cause AND q.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
 
 
 class Undo:

@@ -256,9 +256,11 @@ class Writer:
         if own is not None and read.version in (None, own.no):
             if own.state is not State.ACTIVE:
                 raise Withdrawn(key, own.cause, own.state.name.lower())
-            # An update that reads the version before stands on all that one stood on, not on itself.
+            # An update that reads the version before stands on all that one stood on, not on itself. Beside
+            # other reads the alternatives of then are no alternatives any more: all of it is needed.
+            alone = all(one.key == key for one in target.prepared.draft.reads)
             return [
-                (src, src_vid, target.aid, rel, grp)
+                (src, src_vid, target.aid, rel, grp if alone else read.group)
                 for src, src_vid, rel, grp in self._db.rows(
                     "SELECT src, src_vid, rel, grp FROM arc WHERE dst = ? ORDER BY pos", (target.aid,)
                 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from memorepair.graphs.digraph import Digraph
 from memorepair.graphs.order import strong_components
-from memorepair.memory.artifact import Key
+from memorepair.memory.artifact import SERVING, Key
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import SUFFICIENT_SUPPORT, OperatorTable, assign
 from memorepair.repair.candidates import Bar, Candidates
@@ -17,7 +17,6 @@ from memorepair.repair.events import Migration, RepairEvent
 from memorepair.repair.inputs import inputs_of
 from memorepair.repair.modes import Mode
 from memorepair.repair.pricing import Pricing
-from memorepair.repair.soundness import SERVING
 
 CYCLE = "cycle"
 REQUIRES_BARRED = "requires barred"

@@ -482,7 +482,9 @@ class _Run:
         if refusal is not None:
             reason = f"{refusal.check}: {refusal.saw}"
             return Failed(reason=reason, cost=cost, verdicts=verdicts, rejected=version)
-        return Staged(version=version, digest=digest, reads=reads, verdicts=verdicts, cost=cost)
+        # Made from all of it: what were alternatives of the old text are none of the new one.
+        together = tuple(dict.fromkeys(replace(read, group=0) for read in reads))
+        return Staged(version=version, digest=digest, reads=together, verdicts=verdicts, cost=cost)
 
     def _marks(self) -> Mapping[Run, Key]:
         if self._root_marks is None:
