@@ -243,6 +243,11 @@ class Memory:
         return self._recovered
 
     @property
+    def pricing(self) -> Pricing:
+        """What goes into values and costs."""
+        return self._pricing
+
+    @property
     def operators(self) -> Operators:
         """What can make successors; `register` adds to it."""
         return self._operators

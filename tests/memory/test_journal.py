@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memorepair.memory.artifact import Draft, Key, Read
+from memorepair.memory.exchange import OperatorRun
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Successor
 
@@ -79,7 +80,7 @@ def test_costs_and_looks_change_no_state(store: SqliteStore, put: Put) -> None:
     before = store.snapshot()
     store.inspect(a, actor="x", reason="r")
     store.before_image(a)
-    store.note_operator_cost("f@1", 1, 1, 1)
+    store.note_operator_runs([OperatorRun(operator="f@1", unit="tokens", size=1, cost=1, seconds=1)])
     after = store.snapshot()
     assert (after.current, after.versions, after.arcs) == (before.current, before.versions, before.arcs)
     assert after.epoch == before.epoch + 2

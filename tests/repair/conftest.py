@@ -100,7 +100,7 @@ class _Shelf:
 
     cascade: Cascade
     kept: Mapping[Key, Recipe] = field(default_factory=dict)
-    costs: Mapping[str, OperatorCost] = field(default_factory=dict)
+    costs: Sequence[OperatorCost] = ()
     states: Mapping[Key, State] = field(default_factory=dict)
 
     def members(self, case: int) -> Sequence[Member]:
@@ -119,7 +119,7 @@ class _Shelf:
     def recipes(self, keys: Sequence[Key]) -> Mapping[Key, Recipe]:
         return {key: self.kept[key] for key in keys if key in self.kept}
 
-    def operator_costs(self) -> Mapping[str, OperatorCost]:
+    def operator_costs(self) -> Sequence[OperatorCost]:
         return self.costs
 
     def cases(self, status: CaseStatus | None = None) -> Sequence[Case]:

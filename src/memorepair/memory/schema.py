@@ -92,9 +92,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE tombstone(
             digest BLOB NOT NULL, cause INTEGER NOT NULL, PRIMARY KEY(digest, cause)) WITHOUT ROWID""",
         "CREATE TABLE usage(aid INTEGER PRIMARY KEY, reads INTEGER NOT NULL, last INTEGER NOT NULL)",
+        # size, cost: means of the runs measured; square: sum of squared deviations from that cost.
         """CREATE TABLE operator_cost(
-            operator TEXT PRIMARY KEY, runs INTEGER NOT NULL, size REAL NOT NULL, cost REAL NOT NULL,
-            seconds REAL NOT NULL) WITHOUT ROWID""",
+            operator TEXT NOT NULL, unit TEXT NOT NULL, octave INTEGER NOT NULL, runs INTEGER NOT NULL,
+            succeeded INTEGER NOT NULL, seconds REAL NOT NULL, measured INTEGER NOT NULL, size REAL NOT NULL,
+            cost REAL NOT NULL, square REAL NOT NULL, PRIMARY KEY(operator, unit, octave)) WITHOUT ROWID""",
     ),
 )
 """Migration k, from 1, takes a file from schema k - 1 to k (PRAGMA user_version). Never edit one in use."""

@@ -47,6 +47,7 @@ from memorepair.memory.exchange import (
     Member,
     MergeReport,
     OperatorCost,
+    OperatorRun,
     Progress,
     PruneReport,
     Receipt,
@@ -402,11 +403,12 @@ class SqliteStore:
                 self._cases.reopen(case)
         return Recovery(reopened=tuple(running), discarded=discarded, erased=tuple(self.purge()))
 
-    def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
-        with self._writing():
-            costs.note(self._db, operator, size, cost, seconds)
+    def note_operator_runs(self, runs: Sequence[OperatorRun]) -> None:
+        if runs:
+            with self._writing():
+                costs.note(self._db, runs)
 
-    def operator_costs(self) -> dict[str, OperatorCost]:
+    def operator_costs(self) -> list[OperatorCost]:
         return costs.running(self._db)
 
     # serving ---------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from memorepair.memory.exchange import (
     Member,
     MergeReport,
     OperatorCost,
+    OperatorRun,
     Progress,
     PruneReport,
     Receipt,
@@ -53,6 +54,7 @@ __all__ = [
     "Member",
     "MergeReport",
     "OperatorCost",
+    "OperatorRun",
     "PruneReport",
     "Receipt",
     "Recovery",
@@ -313,12 +315,12 @@ class Store(Protocol):
         """Hold the repair lock, exclusive across processes; RepairInProgress where another does."""
         ...
 
-    def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
-        """Add one run to an operator's running means."""
+    def note_operator_runs(self, runs: Sequence[OperatorRun]) -> None:
+        """Add runs to the running means of their operators."""
         ...
 
-    def operator_costs(self) -> dict[str, OperatorCost]:
-        """Running means by operator."""
+    def operator_costs(self) -> list[OperatorCost]:
+        """Running means, in the order of operators, units and sizes."""
         ...
 
     # serving ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.integers import fraction
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe
-from memorepair.memory.exchange import Member, Progress, SupportArc
+from memorepair.memory.exchange import Member, OperatorRun, Progress, SupportArc
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade
@@ -151,7 +151,9 @@ def execute(
         try:
             run.step(place)
         except (StaleRead, Withdrawn) as stale:
+            store.note_operator_runs(run.runs)
             return Execution(outcomes=MappingProxyType(run.outcomes), stale=stale)
+    store.note_operator_runs(run.runs)
     if progress is not None:
         progress("execute", len(places), len(places))
     return Execution(outcomes=MappingProxyType(run.outcomes))
@@ -192,6 +194,7 @@ class _Run:
         self.fresh = self._fresh_texts()
         self._root_marks: dict[Run, Key] | None = None
         # As exact decimals: 0.3 - 0.1 must leave 0.2 for what costs 0.2.
+        self.runs: list[OperatorRun] = []
         self.left = None if plan.budget is None else fraction(plan.budget)
 
     def _interfaces(self) -> dict[Key, Key]:
@@ -333,14 +336,22 @@ class _Run:
         began = time.perf_counter()
         made = attempt(operator, call)
         seconds = time.perf_counter() - began
-        listed = float(self.candidates.cost[place])
+        cost = foreseen if made.cost is None else float(made.cost)
         if isinstance(made, Failure):
-            return Failed(reason=made.reason, cost=listed if made.cost is None else made.cost)
-        cost = listed if made.cost is None else float(made.cost)
-        if made.cost is not None:  # a listed price says nothing new of the operator
-            size = float(sum(len(source.content) for source in call.inputs))
-            self.store.note_operator_cost(name, max(size, 1.0), cost, seconds)
-        return self._judge(member, given, before, made, cost)
+            outcome: Outcome = Failed(reason=made.reason, cost=cost)
+        else:
+            outcome = self._judge(member, given, before, made, cost)
+        self.runs.append(
+            OperatorRun(
+                operator=name,
+                unit=self.candidates.unit,
+                size=float(sum(len(source.content) for source in call.inputs)),
+                cost=made.cost,  # a listed price says nothing new of the operator
+                seconds=seconds,
+                succeeded=not isinstance(outcome, Failed),
+            )
+        )
+        return outcome
 
     def _given(self, key: Key, member: Member, mode: Mode, operator: Operator) -> Given:
         recipe = self.recipes.get(key, Recipe())
