@@ -87,14 +87,38 @@ ENGINE = {"recipes", "before_image", "former", "staged_content", "tombstoned", "
 """What repair alone calls (tests/memory/test_parity.py has each with its reason)."""
 
 WRITING = {
-    *("record", "deriving", "ingest", "merge", "write", "open_case", "delete", "correct", "migrate"),
+    *(
+        "record",
+        "deriving",
+        "derived",
+        "tool",
+        "generator",
+        "ingest",
+        "merge",
+        "write",
+        "open_case",
+        "delete",
+        "correct",
+        "migrate",
+    ),
     *("stage", "reject", "publish", "discard_staged", "close_case", "begin_repair", "repair", "undo"),
-    *("erase", "purge", "prune", "recover", "set_status", "set_scale", "note_operator_cost"),
+    *("erase", "purge", "prune", "recover", "set_status", "set_scale", "note_operator_runs"),
 }
 """Writers; what they give back is keys, numbers and reports."""
 
 HOUSEHOLD = {
-    *("open", "close", "store", "recovered", "operators", "register", "path", "readonly", "repairing"),
+    *(
+        "open",
+        "close",
+        "store",
+        "recovered",
+        "operators",
+        "pricing",
+        "register",
+        "path",
+        "readonly",
+        "repairing",
+    ),
 }
 
 COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {

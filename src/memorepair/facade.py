@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import ParamSpec, Self, TypeAlias, TypeVar
 
 from memorepair.errors import InvalidEvent, InvalidInput
 from memorepair.graphs.support import Policy
@@ -44,7 +44,7 @@ from memorepair.memory.artifact import (
     State,
     Type,
 )
-from memorepair.memory.capture import Derivation, OnStale
+from memorepair.memory.capture import Derivation, OnStale, note_reads
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import (
@@ -56,6 +56,7 @@ from memorepair.memory.store import (
     UndoReport,
     WriteReport,
 )
+from memorepair.memory.tracing import traced
 from memorepair.memory.values import check_type, is_number, named
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
@@ -70,6 +71,9 @@ from memorepair.repair.plan import CHOSEN, RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
 from memorepair.repair.verdicts import Verdicts
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SameOrigin: TypeAlias = Iterable[KeyLike | Iterable[KeyLike]]
 """Sets of keys, each of which counts as one source."""
@@ -325,8 +329,12 @@ class Memory:
         allow_tombstoned: bool = False,
         actor: str | None = None,
         reason: str | None = None,
+        isolated: bool = False,
     ) -> Derivation:
         """A derivation under way: what it reads becomes an influence arc of what it writes.
+
+        What `get` and `search` serve inside the block counts as read, as what `Derivation.read` does.
+        Threads, tasks and nested derivations: see `Derivation`; `isolated` takes nothing from the one around.
 
         Everything written commits together when the ``with`` block ends, and nothing does if the block raises
         or something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`); with `on_stale`
@@ -351,7 +359,107 @@ class Memory:
             allow_tombstoned=allow_tombstoned,
             actor=actor,
             reason=reason,
+            isolated=isolated,
         )
+
+    def derived(
+        self,
+        *,
+        kind: Kind | str,
+        operator: str | None = None,
+        operator_version: str = "1",
+        params: Mapping[str, Json] | None = None,
+        scope: Scope = (),
+        arch: Arch | str = Arch.NONE,
+        id: Callable[..., str] | None = None,
+        isolated: bool = False,
+    ) -> Callable[[Callable[P, T]], Callable[P, T]]:
+        """A decorator: every result of the function is stored with what was read to make it.
+
+        What the function reads of this memory counts, and what the derivation around the call has read. The
+        function, plain or a coroutine, returns what it returned: text is stored as it is, anything else as
+        JSON.
+
+        Parameters
+        ----------
+        id
+            Gives the id of the result from the arguments; random unless given.
+
+        Examples
+        --------
+        >>> import memorepair as mr
+        >>> with mr.Memory.open("derived.db") as memory:
+        ...     home = memory.record("Lives in Paris", id="home")
+        ...     @memory.derived(kind="summary", operator="summarise", id=lambda: "profile")
+        ...     def profile():
+        ...         return "Based in " + memory.get("home").content.removeprefix("Lives in ")
+        ...     text = profile()
+        ...     [parent.key.id for parent in memory.explain("profile").parents]
+        ['home']
+        """
+        recipe = Recipe(operator=operator, version=operator_version, params={} if params is None else params)
+
+        def begin(of_call: Recipe) -> Derivation:
+            return self.deriving(kind=kind, recipe=of_call, scope=scope, arch=arch, isolated=isolated)
+
+        return lambda function: traced(function, begin, recipe=recipe, id=id)
+
+    def tool(
+        self,
+        function: Callable[P, T],
+        *,
+        name: str | None = None,
+        version: str = "1",
+        observed: bool = False,
+        scope: Scope = (),
+        id: Callable[..., str] | None = None,
+        reads: Callable[..., tuple[KeyLike, ...]] | None = None,
+    ) -> Callable[P, T]:
+        """The tool, whose every result is stored: one line a tool.
+
+        The result is a cache that the operator `name@version` can compute again, with the arguments of the
+        call as its params; with `observed` it is a record of a call that changed the world, never made again.
+        It stands on what the derivation around the call has read, from which the arguments came.
+
+        Parameters
+        ----------
+        name
+            Of the operator that replays the tool; the function's own unless given.
+        reads
+            Gives, from the arguments, what of this memory the tool looks at by itself.
+
+        Raises
+        ------
+        InvalidInput
+            By the call: an argument is no JSON, nothing was called.
+        """
+        recipe = Recipe(
+            operator=getattr(function, "__name__", None) if name is None else name,
+            version=version,
+            observed=observed,
+        )
+
+        def begin(of_call: Recipe) -> Derivation:
+            kind = Kind.RECORD if observed else Kind.CACHE
+            return self.deriving(kind=kind, recipe=of_call, scope=scope, source=Source.TOOL)
+
+        return traced(function, begin, recipe=recipe, id=id, with_arguments=True, reads=reads)
+
+    def generator(
+        self,
+        function: Callable[P, T],
+        *,
+        operator: str = "summarise",
+        params: Mapping[str, Json] | None = None,
+        scope: Scope = (),
+        id: Callable[..., str] | None = None,
+    ) -> Callable[P, T]:
+        """A call of a language model, whose every text is stored as a summary: one line a model.
+
+        It stands on what the derivation around the call has read, from which the prompt came; `operator` is
+        what writes it anew. The prompt itself is not kept: it quotes what may have to go.
+        """
+        return self.derived(kind=Kind.SUMMARY, operator=operator, params=params, scope=scope, id=id)(function)
 
     def ingest(
         self,
@@ -428,13 +536,15 @@ class Memory:
     # reading --------------------------------------------------------------------------------------
 
     def get(self, key: KeyLike) -> Artifact:
-        """The served version.
+        """The served version; inside a derivation it counts as read.
 
         Raises
         ------
         UnknownId, Withdrawn
         """
-        return self._store.get(as_key(key))
+        found = self._store.get(as_key(key))
+        note_reads(self._store, [found])
+        return found
 
     def search(
         self,
@@ -446,6 +556,8 @@ class Memory:
         limit: int = 10,
     ) -> builtins.list[Hit]:
         """Served artifacts of exactly this scope, and of those in `also`, best first.
+
+        Inside a derivation every hit counts as read.
 
         Parameters
         ----------
@@ -463,9 +575,11 @@ class Memory:
         InvalidInput
             A query that is no text, or an embedding where words are wanted; a memory without an embedder.
         """
-        return self._store.search(
+        hits = self._store.search(
             query, scope=as_scope(scope), also=[as_scope(one) for one in also], by=by, limit=limit
         )
+        note_reads(self._store, (hit.artifact for hit in hits))
+        return hits
 
     def list(
         self,

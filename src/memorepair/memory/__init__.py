@@ -38,6 +38,7 @@ erasure      content removed for good, with a receipt
 retention    before-images that nothing needs any more go after their time
 repairlock   one repair at a time
 usage        how often artifacts are got
+tracing      functions whose results are stored with what they were made from
 costs        what operators have cost so far
 check        whether the file still is what was written
 ============ ==========================================================================================
