@@ -131,6 +131,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     ("stats",): ("stats",),
     ("picture",): ("picture", "1", "page.html"),
     ("plan",): ("plan", "3"),
+    ("pricing", "show"): ("pricing", "show"),
     ("check",): ("check",),
     ("receipt",): ("receipt", "1"),
     ("export", "jsonl"): ("export", "jsonl", "-"),

@@ -14,9 +14,9 @@ from memorepair.repair.history import History
 
 def add_to(app: typer.Typer) -> None:
     """Register pricing."""
-    room = typer.Typer(name="pricing", help="What repairs are worth and cost.", no_args_is_help=True)
+    room = typer.Typer(help="What repairs are worth and cost.", no_args_is_help=True)
     command(room, "show")(show)
-    app.add_typer(room)
+    app.add_typer(room, name="pricing")
 
 
 def show(db: Db, as_json: AsJson = False) -> int:
