@@ -230,10 +230,15 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneReport:
-    """What a prune removed, or would remove: versions by key and number, and their characters."""
+    """What a prune removed, or would remove: versions by key and number, and their characters.
+
+    `clean` holds where no byte of it is left in the files; a reader of an older snapshot keeps it from
+    that until a later prune.
+    """
 
     versions: tuple[tuple[Key, int], ...]
     size: int
+    clean: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

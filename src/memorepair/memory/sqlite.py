@@ -37,7 +37,8 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
-from memorepair.memory.codec import Prepared, embed, prepare, scope_name
+from memorepair.memory.codec import Prepared, embed, prepare
+from memorepair.memory.compaction import compact
 from memorepair.memory.connection import Connection, examine
 from memorepair.memory.erasure import Eraser
 from memorepair.memory.exchange import (
@@ -378,8 +379,10 @@ class SqliteStore:
         dry_run: bool = False,
     ) -> PruneReport:
         check_names(actor, reason)
-        with self._writing(keep=not dry_run):
-            return self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
+        with self._db.locked():
+            with self._writing(keep=not dry_run):
+                report = self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
+            return report if dry_run else replace(report, clean=compact(self._db, wait=PURGE_SECONDS))
 
     def recover(self) -> Recovery:
         if self.readonly or not self._db.number(
@@ -560,7 +563,8 @@ class SqliteStore:
             return engine.drafts(self._db, versions)
 
     def tombstoned(self, key: Key, content: str) -> bool:
-        return self._writer.is_tombstoned(scope_name(key.scope), content)
+        with self._db.reading():
+            return self._writer.is_tombstoned(key, content, successor=True)
 
     def staged_content(self, key: Key, version: int) -> str:
         with self._db.reading():

@@ -293,7 +293,10 @@ class Store(Protocol):
     def prune(
         self, older_than: int, *, actor: str | None = None, reason: str | None = None, dry_run: bool = False
     ) -> PruneReport:
-        """Remove content that left service more than `older_than` nanoseconds ago and that nothing needs."""
+        """Remove content that left service more than `older_than` nanoseconds ago and that nothing needs.
+
+        The index and the file shrink with it.
+        """
         ...
 
     def recover(self) -> Recovery:
@@ -474,7 +477,10 @@ class Store(Protocol):
         ...
 
     def tombstoned(self, key: Key, content: str) -> bool:
-        """Engine read: whether an event has removed this content from the key's scope."""
+        """Engine read: whether an event has removed this content, so that no successor of `key` may say it.
+
+        A successor may say what an erased version of its own key said, unless a root of a deletion said it.
+        """
         ...
 
     def staged_content(self, key: Key, version: int) -> str:
