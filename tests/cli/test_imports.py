@@ -56,15 +56,15 @@ def test_a_kind_of_the_registry_tells_stores_once_and_refuses(empty: Shell, tmp_
     file.write_text(LOCK)
     told = empty.told("import", "uv-lock", str(file), "--dry-run")
     assert not empty.db.exists()
-    assert (told["to_store"], told["stored"], told["recorded"]) == (2, 0, {"packages": 2, "links": 1})
+    assert (told["new"], told["dry_run"], told["recorded"]) == (2, True, {"packages": 2, "links": 1})
     assert told["missing"][0]["examples"] == ["app==1.0 -> gone"]
-    assert empty.told("import", "uv-lock", str(file))["stored"] == 2
+    assert empty.told("import", "uv-lock", str(file))["new"] == 2
     with empty.unchanged():
         assert empty.told("import", "uv-lock", str(file))["same"] == 2
-        assert "nothing was stored" in empty.shown("import", "uv-lock", str(file), "--dry-run")
+        assert "nothing was changed" in empty.shown("import", "uv-lock", str(file), "--dry-run")
     empty.run("delete", "uv-lock::web==2.0", "--reason", "yanked")
     refused = empty.told("import", "uv-lock", str(file), code=1)["refused"]
-    assert [one["key"] for one in refused] == ["uv-lock::app==1.0", "uv-lock::web==2.0"]
+    assert {one["key"]: one["witness"] for one in refused} == {"uv-lock::app==1.0": 1, "uv-lock::web==2.0": 1}
     assert "refused" in empty.shown("import", "uv-lock", str(file), code=1)
     file.write_text("[")
     with empty.unchanged():
