@@ -69,6 +69,9 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "receipt": lambda store, key: store.receipt(1),
     "members": lambda store, key: [store.members(case.id) for case in store.cases()],
     "support": lambda store, key: store.support([key]),
+    "spared": lambda store, key: [store.spared(case.id) for case in store.cases()],
+    "spared_by": lambda store, key: store.spared_by(key),
+    "epoch": lambda store, key: store.epoch(),
     "drafts": lambda store, key: [store.drafts([(key, no)]) for no in (1, 2, 3)],
     "operator_costs": lambda store, key: store.operator_costs(),
 }
