@@ -374,15 +374,12 @@ def test_a_check_that_breaks_refuses_and_quotes_nothing() -> None:
         assert "secret" not in verdict.saw
 
 
-NAMELESS: Check[Context] = Check(name=" ", applies=lambda context: True, judge=lambda context: None)
-
-
 @pytest.mark.parametrize(
     "bad",
     [
         [short, short],
         [lambda context: None],
-        [NAMELESS],
+        [Check[Context](name=" ", applies=bool, judge=lambda context: None)],
         [CHECKS[0]],
     ],
 )

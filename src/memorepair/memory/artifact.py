@@ -84,10 +84,6 @@ class State(IntEnum):
     ERASED = 6
 
 
-SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
-"""States of a version that serving doors read."""
-
-
 class Source(StrEnum):
     """Who said it."""
 
@@ -391,7 +387,7 @@ class Case:
     service, `delta` what the event brings, as the repair room wrote it (JSON, no content), `scale` the value
     and the cost that count as 1 in all its plans, None until its first repair. `attempts` counts the repairs
     begun since the last one that came to its end, in any process; `erasure` is None where nobody asked for
-    one; `spared` counts the members of the cascade that evidence kept in service.
+    one.
     """
 
     id: int
@@ -406,4 +402,3 @@ class Case:
     scale: tuple[float, float] | None = None
     attempts: int = 0
     erasure: Erasure | None = None
-    spared: int = 0

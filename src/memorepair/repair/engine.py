@@ -231,7 +231,7 @@ def _repair(
             return make_report(
                 closed,
                 chosen,
-                cascade,
+                len(cascade.members),
                 execution,
                 spent_before=float(spent),
                 attempts=attempt,
