@@ -1,6 +1,6 @@
 """Budgets: proven gap, CPU time, status on families easy and hard.
 
-    python -m bench.budget [--quick] [--json]
+    python -m bench.budget [--quick] [--json] [--save]
 
 prov families: budget 30 % of all cost, tradeoff 0. mine5r: a block model whose critical group is huge, the
 budget 25, 50 and 75 % of the unbudgeted optimum's tonnage, the worst of the three. Each answer's leaves are
@@ -19,6 +19,7 @@ from statistics import median
 
 import numpy as np
 
+from bench.registry import save
 from memorepair import Selection, SelectionInstance, Status, select
 from memorepair.graphs import generate, reach
 from memorepair.graphs.digraph import Digraph, Int64
@@ -149,6 +150,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.budget", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--quick", action="store_true", help="families up to 1e4 only")
+    parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     chosen = parser.parse_args()
     warm = generate("prov-1e4")
     cost = np.rint(warm.cost * 1000).astype(np.int64)
@@ -163,6 +165,9 @@ def main() -> int:
             node_limit=node_limit,
         )
     result = {name: measure(name) for name in (QUICK if chosen.quick else TARGETS)}
+    if chosen.save:
+        file = save("budget", {"summary": result})
+        print(f"written: {file.name}", file=sys.stderr)
     if chosen.json:
         print(json.dumps(result))
     else:

@@ -1,6 +1,6 @@
 """The price path beside single cuts, and beside the same divide and conquer in Python over OR-tools.
 
-    python -m bench.path [--quick] [--json]
+    python -m bench.path [--quick] [--json] [--save]
 
 CPU time, interleaved rounds, the median. With ``--json`` the last line of standard output is one JSON object,
 ``{family: {own_cut_ratio, python_dc_ratio, breakpoints}}``; progress goes to standard error.
@@ -17,6 +17,7 @@ from statistics import median
 
 import numpy as np
 
+from bench.registry import save
 from memorepair.graphs import Digraph, generate
 from memorepair.graphs.digraph import Int64, Mask
 from memorepair.problems import ClosureInstance
@@ -112,10 +113,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.path", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")
     parser.add_argument("--quick", action="store_true", help="families at 1e5 only, fewer rounds")
+    parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     chosen = parser.parse_args()
     warm = generate("prov-1e5")
     Pseudoflow().solve(ClosureInstance(profit=warm.profits(), requires=warm.requires))
     result = {name: measure(name, 3 if chosen.quick else 7) for name in (QUICK if chosen.quick else FULL)}
+    if chosen.save:
+        file = save("path", {"summary": result})
+        print(f"written: {file.name}", file=sys.stderr)
     if chosen.json:
         print(json.dumps(result))
     else:

@@ -13,7 +13,6 @@ faster sketch's (null without the sketches), our time, our extra memory; progres
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import shutil
 import sys
@@ -32,9 +31,9 @@ from bench.registry import (
     Subject,
     families,
     interleaved,
-    machine,
     note,
     peak_mb,
+    save,
     subject,
 )
 from memorepair.errors import MemoRepairError
@@ -206,17 +205,6 @@ def measure(name: str, *, quick: bool, sketched: list[str]) -> tuple[dict[str, o
     return summary, times
 
 
-def save(summaries: dict[str, object], times: dict[str, dict[str, float]], about: dict[str, object]) -> Path:
-    """Write all figures to a file called after today."""
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    file = Path(__file__).parent / "results" / f"solvers-{today}.json"
-    file.parent.mkdir(exist_ok=True)
-    seconds = {name: {one: round(t, 6) for one, t in found.items()} for name, found in times.items()}
-    document = {"date": today, "machine": about, "summary": summaries, "cpu_seconds": seconds}
-    file.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    return file
-
-
 def show(summaries: dict[str, object], times: dict[str, dict[str, float]]) -> None:
     """A table for a person: milliseconds and the ratio to the fastest."""
     from rich.console import Console
@@ -242,7 +230,6 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="every family at 1e5, without the slow vendors")
     parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     chosen = parser.parse_args()
-    about = machine()
     summaries: dict[str, object] = {}
     times: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -252,7 +239,8 @@ def main() -> int:
             if quick or not chosen.quick:
                 summaries[name], times[name] = measure(name, quick=chosen.quick, sketched=sketched)
     if chosen.save:
-        note(f"written: {save(summaries, times, about).name}")
+        seconds = {name: {one: round(t, 6) for one, t in found.items()} for name, found in times.items()}
+        note(f"written: {save('solvers', {'summary': summaries, 'cpu_seconds': seconds}).name}")
     if chosen.json:
         print(json.dumps(summaries))
     else:

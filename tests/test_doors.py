@@ -69,6 +69,9 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "receipt": lambda store, key: store.receipt(1),
     "members": lambda store, key: [store.members(case.id) for case in store.cases()],
     "support": lambda store, key: store.support([key]),
+    "spared": lambda store, key: [store.spared(case.id) for case in store.cases()],
+    "spared_by": lambda store, key: store.spared_by(key),
+    "epoch": lambda store, key: store.epoch(),
     "drafts": lambda store, key: [store.drafts([(key, no)]) for no in (1, 2, 3)],
     "operator_costs": lambda store, key: store.operator_costs(),
 }
@@ -87,14 +90,38 @@ ENGINE = {"recipes", "before_image", "former", "staged_content", "tombstoned", "
 """What repair alone calls (tests/memory/test_parity.py has each with its reason)."""
 
 WRITING = {
-    *("record", "deriving", "ingest", "merge", "write", "open_case", "delete", "correct", "migrate"),
+    *(
+        "record",
+        "deriving",
+        "derived",
+        "tool",
+        "generator",
+        "ingest",
+        "merge",
+        "write",
+        "open_case",
+        "delete",
+        "correct",
+        "migrate",
+    ),
     *("stage", "reject", "publish", "discard_staged", "close_case", "begin_repair", "repair", "undo"),
-    *("erase", "purge", "prune", "recover", "set_status", "set_scale", "note_operator_cost"),
+    *("erase", "purge", "prune", "recover", "set_status", "set_scale", "note_operator_runs"),
 }
 """Writers; what they give back is keys, numbers and reports."""
 
 HOUSEHOLD = {
-    *("open", "close", "store", "recovered", "operators", "register", "path", "readonly", "repairing"),
+    *(
+        "open",
+        "close",
+        "store",
+        "recovered",
+        "operators",
+        "pricing",
+        "register",
+        "path",
+        "readonly",
+        "repairing",
+    ),
 }
 
 COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
@@ -107,6 +134,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     ("stats",): ("stats",),
     ("picture",): ("picture", "1", "page.html"),
     ("plan",): ("plan", "3"),
+    ("pricing", "show"): ("pricing", "show"),
     ("check",): ("check",),
     ("receipt",): ("receipt", "1"),
     ("export", "jsonl"): ("export", "jsonl", "-"),

@@ -38,6 +38,8 @@ class Amounts:
         Integer units per original unit.
     loss
         No set's original value differs from its integer value by more because of rounding.
+    widest : tuple of d ints
+        A set that keeps the original budgets has integer costs of at most these; `budget` itself when exact.
     slack : tuple of d Fractions
         A set that leaves so much of each original budget keeps the integer budgets; 0 when exact.
     magnitudes : tuple of d + 1 ints
@@ -51,6 +53,7 @@ class Amounts:
     value_scale: Fraction
     cost_scales: tuple[Fraction, ...]
     loss: Fraction
+    widest: tuple[int, ...]
     slack: tuple[Fraction, ...]
     magnitudes: tuple[int, ...]
 
@@ -64,7 +67,7 @@ class Amounts:
         columns = [cost] if cost.ndim == 1 else list(cost.T)
         priced = profits(value, columns[0], tradeoff)
         worth, value_scale, loss = _small(priced.profit, priced.scale, priced.loss)
-        costs, scales, limits, slack = [], [], [], []
+        costs, scales, limits, widest, slack = [], [], [], [], []
         for column, limit in zip(columns, budget, strict=True):
             exact = profits(column, np.zeros(len(value), np.int64), 0)
             units, scale, lost = _small(exact.profit, exact.scale, exact.loss)
@@ -76,7 +79,9 @@ class Amounts:
             room = max(0, math.floor((fraction(limit) - lost) * scale))
             costs.append(units)
             scales.append(scale)
+            most = math.floor((fraction(limit) + lost) * scale)
             limits.append(min(room, exact_total(units)))
+            widest.append(min(most, exact_total(units)))
             slack.append(2 * lost)
         table = np.stack(costs, axis=1) if costs else np.zeros((len(value), 0), np.int64)
         return cls(
@@ -86,6 +91,7 @@ class Amounts:
             value_scale=value_scale,
             cost_scales=tuple(scales),
             loss=loss,
+            widest=tuple(widest),
             slack=tuple(slack),
             magnitudes=(exact_total(np.abs(worth)), *(exact_total(units) for units in costs)),
         )
@@ -99,6 +105,7 @@ class Amounts:
             value_scale=self.value_scale,
             cost_scales=self.cost_scales,
             loss=self.loss,
+            widest=tuple(limit - gone for limit, gone in zip(self.widest, spent, strict=True)),
             slack=self.slack,
             magnitudes=self.magnitudes,
         )

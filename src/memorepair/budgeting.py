@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 
+from memorepair.closing import close
 from memorepair.errors import InvalidInput
 from memorepair.problems import Selection, SelectionInstance, figure
 from memorepair.reductions.barred import witnesses
@@ -53,7 +54,7 @@ def solve_within(
     knapsack, freed = Knapsack().apply(instance)
     if knapsack is None:
         return Selection.overrun(instance, barred_by=found.nearest, solver=SOLVER)
-    answer = solve_budgeted(knapsack, Limits(gap=gap, nodes=node_limit, until=until), ilp)
+    answer = solve_budgeted(knapsack, Limits(gap=gap, nodes=node_limit, until=until), ilp, close)
     mask, leaves = Knapsack().invert(answer.mask, answer.leaves, freed)
     claim = answer.ilp_bound
     return Selection.bounded(

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import Self
+from typing import ParamSpec, Self, TypeAlias, TypeVar
 
 from memorepair.errors import InvalidEvent, InvalidInput
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.arguments import (
     CaseLike,
@@ -43,7 +44,7 @@ from memorepair.memory.artifact import (
     State,
     Type,
 )
-from memorepair.memory.capture import Derivation, OnStale
+from memorepair.memory.capture import Derivation, OnStale, note_reads
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import (
@@ -55,12 +56,14 @@ from memorepair.memory.store import (
     UndoReport,
     WriteReport,
 )
+from memorepair.memory.tracing import traced
 from memorepair.memory.values import check_type, is_number, named
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.checks.check import Check, Context
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
+from memorepair.repair.evidence import worded
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
 from memorepair.repair.operators.registry import Operators
@@ -68,6 +71,12 @@ from memorepair.repair.plan import CHOSEN, RepairPlan
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
 from memorepair.repair.verdicts import Verdicts
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SameOrigin: TypeAlias = Iterable[KeyLike | Iterable[KeyLike]]
+"""Sets of keys, each of which counts as one source."""
 
 RETENTION_DAYS = 30.0
 """How long what left service is kept unless told otherwise."""
@@ -238,6 +247,11 @@ class Memory:
         return self._recovered
 
     @property
+    def pricing(self) -> Pricing:
+        """What goes into values and costs."""
+        return self._pricing
+
+    @property
     def operators(self) -> Operators:
         """What can make successors; `register` adds to it."""
         return self._operators
@@ -315,8 +329,12 @@ class Memory:
         allow_tombstoned: bool = False,
         actor: str | None = None,
         reason: str | None = None,
+        isolated: bool = False,
     ) -> Derivation:
         """A derivation under way: what it reads becomes an influence arc of what it writes.
+
+        What `get` and `search` serve inside the block counts as read, as what `Derivation.read` does.
+        Threads, tasks and nested derivations: see `Derivation`; `isolated` takes nothing from the one around.
 
         Everything written commits together when the ``with`` block ends, and nothing does if the block raises
         or something read has been changed or withdrawn since (`StaleRead`, `Withdrawn`); with `on_stale`
@@ -341,7 +359,107 @@ class Memory:
             allow_tombstoned=allow_tombstoned,
             actor=actor,
             reason=reason,
+            isolated=isolated,
         )
+
+    def derived(
+        self,
+        *,
+        kind: Kind | str,
+        operator: str | None = None,
+        operator_version: str = "1",
+        params: Mapping[str, Json] | None = None,
+        scope: Scope = (),
+        arch: Arch | str = Arch.NONE,
+        id: Callable[..., str] | None = None,
+        isolated: bool = False,
+    ) -> Callable[[Callable[P, T]], Callable[P, T]]:
+        """A decorator: every result of the function is stored with what was read to make it.
+
+        What the function reads of this memory counts, and what the derivation around the call has read. The
+        function, plain or a coroutine, returns what it returned: text is stored as it is, anything else as
+        JSON.
+
+        Parameters
+        ----------
+        id
+            Gives the id of the result from the arguments; random unless given.
+
+        Examples
+        --------
+        >>> import memorepair as mr
+        >>> with mr.Memory.open("derived.db") as memory:
+        ...     home = memory.record("Lives in Paris", id="home")
+        ...     @memory.derived(kind="summary", operator="summarise", id=lambda: "profile")
+        ...     def profile():
+        ...         return "Based in " + memory.get("home").content.removeprefix("Lives in ")
+        ...     text = profile()
+        ...     [parent.key.id for parent in memory.explain("profile").parents]
+        ['home']
+        """
+        recipe = Recipe(operator=operator, version=operator_version, params={} if params is None else params)
+
+        def begin(of_call: Recipe) -> Derivation:
+            return self.deriving(kind=kind, recipe=of_call, scope=scope, arch=arch, isolated=isolated)
+
+        return lambda function: traced(function, begin, recipe=recipe, id=id)
+
+    def tool(
+        self,
+        function: Callable[P, T],
+        *,
+        name: str | None = None,
+        version: str = "1",
+        observed: bool = False,
+        scope: Scope = (),
+        id: Callable[..., str] | None = None,
+        reads: Callable[..., tuple[KeyLike, ...]] | None = None,
+    ) -> Callable[P, T]:
+        """The tool, whose every result is stored: one line a tool.
+
+        The result is a cache that the operator `name@version` can compute again, with the arguments of the
+        call as its params; with `observed` it is a record of a call that changed the world, never made again.
+        It stands on what the derivation around the call has read, from which the arguments came.
+
+        Parameters
+        ----------
+        name
+            Of the operator that replays the tool; the function's own unless given.
+        reads
+            Gives, from the arguments, what of this memory the tool looks at by itself.
+
+        Raises
+        ------
+        InvalidInput
+            By the call: an argument is no JSON, nothing was called.
+        """
+        recipe = Recipe(
+            operator=getattr(function, "__name__", None) if name is None else name,
+            version=version,
+            observed=observed,
+        )
+
+        def begin(of_call: Recipe) -> Derivation:
+            kind = Kind.RECORD if observed else Kind.CACHE
+            return self.deriving(kind=kind, recipe=of_call, scope=scope, source=Source.TOOL)
+
+        return traced(function, begin, recipe=recipe, id=id, with_arguments=True, reads=reads)
+
+    def generator(
+        self,
+        function: Callable[P, T],
+        *,
+        operator: str = "summarise",
+        params: Mapping[str, Json] | None = None,
+        scope: Scope = (),
+        id: Callable[..., str] | None = None,
+    ) -> Callable[P, T]:
+        """A call of a language model, whose every text is stored as a summary: one line a model.
+
+        It stands on what the derivation around the call has read, from which the prompt came; `operator` is
+        what writes it anew. The prompt itself is not kept: it quotes what may have to go.
+        """
+        return self.derived(kind=Kind.SUMMARY, operator=operator, params=params, scope=scope, id=id)(function)
 
     def ingest(
         self,
@@ -418,13 +536,15 @@ class Memory:
     # reading --------------------------------------------------------------------------------------
 
     def get(self, key: KeyLike) -> Artifact:
-        """The served version.
+        """The served version; inside a derivation it counts as read.
 
         Raises
         ------
         UnknownId, Withdrawn
         """
-        return self._store.get(as_key(key))
+        found = self._store.get(as_key(key))
+        note_reads(self._store, [found])
+        return found
 
     def search(
         self,
@@ -436,6 +556,8 @@ class Memory:
         limit: int = 10,
     ) -> builtins.list[Hit]:
         """Served artifacts of exactly this scope, and of those in `also`, best first.
+
+        Inside a derivation every hit counts as read.
 
         Parameters
         ----------
@@ -453,9 +575,11 @@ class Memory:
         InvalidInput
             A query that is no text, or an embedding where words are wanted; a memory without an embedder.
         """
-        return self._store.search(
+        hits = self._store.search(
             query, scope=as_scope(scope), also=[as_scope(one) for one in also], by=by, limit=limit
         )
+        note_reads(self._store, (hit.artifact for hit in hits))
+        return hits
 
     def list(
         self,
@@ -480,20 +604,28 @@ class Memory:
     def explain(self, key: KeyLike) -> Explanation:
         """Where the artifact stands, on what, and why."""
         key = as_key(key)
-        with self._store.reading():
-            listing = self._store.describe(key)
-            case = None if listing.case is None else self._store.case(listing.case)
-            return Explanation(
-                listing=listing,
-                why=self._why(listing, case),
-                case=case,
-                parents=tuple(self._store.parents(key)),
-                children=tuple(self._store.children(key)),
-            )
+        listing = self._store.describe(key)
+        case = None if listing.case is None else self._store.case(listing.case)
+        return Explanation(
+            listing=listing,
+            why=self._why(listing, case),
+            case=case,
+            parents=tuple(self._store.parents(key)),
+            children=tuple(self._store.children(key)),
+        )
+
+    def _kept(self, key: Key) -> str | None:
+        """Which event has spared the artifact, and for what; None where none has."""
+        cases = self._store.spared_by(key)
+        if not cases:
+            return None
+        by = next(one.by for one in self._store.spared(cases[0]) if one.member.key == key)
+        return f"case {cases[0]} spared it, for it {worded(by)}"
 
     def _why(self, listing: Listing, case: Case | None) -> str:
         if case is None and listing.state is State.ACTIVE:
-            return "served: active"
+            kept = self._kept(listing.key)
+            return "served: active" + (f"; {kept}" if kept else "")
         if case is None:
             return f"{listing.state.name.lower()}: by no case of this memory"
         because = f"case {case.id} ({case.event}" + (f": {case.reason})" if case.reason else ")")
@@ -519,11 +651,10 @@ class Memory:
     def status(self) -> Status:
         """Artifacts by state and kind, and the cases not closed."""
         unfinished = (CaseStatus.OPEN, CaseStatus.RUNNING, CaseStatus.CLOSED_PARTIAL)
-        with self._store.reading():
-            return Status(
-                counts=self._store.counts(),
-                open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
-            )
+        return Status(
+            counts=self._store.counts(),
+            open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
+        )
 
     def statistics(self) -> Statistics:
         """How much there is of everything, and how large it lies on disk; no content."""
@@ -537,6 +668,8 @@ class Memory:
         *,
         reason: str,
         actor: str,
+        evidence: Policy = "none",
+        same_origin: SameOrigin = (),
         erase: bool = False,
         dry_run: bool = False,
     ) -> Case:
@@ -545,8 +678,22 @@ class Memory:
         With `erase` the case ends, after `repair`, with the removal of every old version of the whole cascade
         from the file; only published successors remain. `erase` does it at once. With `dry_run` the case is
         counted and described (number 0), nothing is changed.
+
+        `evidence` may leave in service what other support still carries (``none``, ``direct``, ``grounded``,
+        see `memorepair.graphs.weigh`); artifacts of one set in `same_origin` count as one source. An erasure
+        spares nothing.
         """
-        return self._declare(EventKind.DELETE, as_keys(keys), Deletion(), reason, actor, dry_run, erase=erase)
+        return self._declare(
+            EventKind.DELETE,
+            as_keys(keys),
+            Deletion(),
+            reason,
+            actor,
+            dry_run,
+            evidence=evidence,
+            same_origin=same_origin,
+            erase=erase,
+        )
 
     def correct(
         self,
@@ -555,15 +702,26 @@ class Memory:
         *,
         reason: str,
         actor: str,
+        evidence: Policy = "none",
+        same_origin: SameOrigin = (),
         dry_run: bool = False,
     ) -> Case:
         """Replace content that was wrong; the replacement is served at once, what was derived is withdrawn.
 
-        `key` with `content`, or a mapping of keys to contents.
+        `key` with `content`, or a mapping of keys to contents; `evidence` as in `delete`.
         """
         replacements = as_mapping(key, content, "content")
         delta = Correction(replacements=replacements)
-        return self._declare(EventKind.CORRECT, tuple(replacements), delta, reason, actor, dry_run)
+        return self._declare(
+            EventKind.CORRECT,
+            tuple(replacements),
+            delta,
+            reason,
+            actor,
+            dry_run,
+            evidence=evidence,
+            same_origin=same_origin,
+        )
 
     def migrate(
         self,
@@ -573,15 +731,27 @@ class Memory:
         rows: str | None = None,
         reason: str,
         actor: str,
+        evidence: Policy = "none",
+        same_origin: SameOrigin = (),
         dry_run: bool = False,
     ) -> Case:
         """Supersede an interface (a schema or tool contract); what follows the old one is withdrawn.
 
-        `rows` names the registered operator (``name@version``) that carries data rows over.
+        `rows` names the registered operator (``name@version``) that carries data rows over; `evidence` as in
+        `delete`.
         """
         interfaces = as_mapping(key, interface, "interface")
         delta = Migration(interfaces=interfaces, rows=rows)
-        return self._declare(EventKind.MIGRATE, tuple(interfaces), delta, reason, actor, dry_run)
+        return self._declare(
+            EventKind.MIGRATE,
+            tuple(interfaces),
+            delta,
+            reason,
+            actor,
+            dry_run,
+            evidence=evidence,
+            same_origin=same_origin,
+        )
 
     def _declare(
         self,
@@ -592,12 +762,22 @@ class Memory:
         actor: str,
         dry_run: bool,
         *,
+        evidence: Policy,
+        same_origin: SameOrigin,
         erase: bool = False,
     ) -> Case:
         for name, text in (("a reason", reason), ("an actor", actor)):
             if not isinstance(text, str) or not text.strip():
                 raise InvalidEvent(f"an event needs {name}", witness=name.split()[-1])
-        event = RepairEvent(kind=kind, roots=roots, delta=delta, reason=reason, actor=actor)
+        event = RepairEvent(
+            kind=kind,
+            roots=roots,
+            delta=delta,
+            reason=reason,
+            actor=actor,
+            evidence=evidence,
+            same_origin=tuple(as_keys(one) for one in same_origin),
+        )
         return engine.withdraw(self._store, event, operators=self._operators, erase=erase, dry_run=dry_run)
 
     # repair ---------------------------------------------------------------------------------------

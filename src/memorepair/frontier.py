@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from memorepair import asking
 from memorepair.asking import Problem, Requires
+from memorepair.closing import close
 from memorepair.errors import InvalidInput, MissingDependency, NoSolution
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
@@ -26,7 +27,6 @@ from memorepair.reductions.knapsack import Knapsack
 from memorepair.reductions.lagrange import Lagrange
 from memorepair.reductions.part import Part
 from memorepair.solvers.parametric import Groups, price_groups
-from memorepair.solvers.pseudoflow import Pseudoflow
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,6 +142,8 @@ class Frontier:
     def at(self, tradeoff: Number, *, ties: Ties = "fewest") -> Mask:
         """What `select` chooses at `tradeoff`, (k,) bool, without solving again; O(k).
 
+        Where the numbers were rounded it may differ from that, by at most ``loss(tradeoff)`` of objective.
+
         Raises
         ------
         InvalidInput
@@ -152,6 +154,13 @@ class Frontier:
         if price < 0:
             raise InvalidInput(f"tradeoff {tradeoff} is negative", witness=tradeoff)
         return (self.fewest if ties == "fewest" else self.most).chosen(price)
+
+    def loss(self, tradeoff: Number) -> Fraction:
+        """No set is worth more than ``at(tradeoff)`` by more than this, in original units; 0 when exact.
+
+        Of two sets, rounding moves each one's value by `value_loss` and its cost by `cost_loss` at most.
+        """
+        return 2 * (self.value_loss + abs(fraction(tradeoff)) * self.cost_loss)
 
     def for_budget(self, budget: Number) -> Selection:
         """The corner of the curve with most value that costs at most `budget`, and the bound beside it.
@@ -185,7 +194,7 @@ class Frontier:
         price = self.fewest.price_of(entered) if entered < pays else Fraction(0)
         payable = knapsack.amounts.payable([price * amounts.value_scale / amounts.cost_scales[0]])
         relaxed, _ = Lagrange(price=payable).apply(knapsack)
-        proof = Pseudoflow().solve(relaxed).certificate or Certificate.zero()
+        proof = close(relaxed).certificate or Certificate.zero()
         free = ((step >= 0) & (step < entered))[freed.part.nodes]
         leaf = Leaf(decisions=(), price=payable, certificate=proof)
         mask, leaves = Knapsack().invert(free, [leaf], freed)
@@ -284,8 +293,8 @@ def frontier(
     Returns
     -------
     Frontier
-        Exact where values and costs fit integers of 62 bits, else exact for the rounded ones, the loss
-        recorded.
+        Exact where values and costs fit integers of 62 bits, else exact for the rounded ones: then
+        ``loss(tradeoff)`` bounds what rounding costs an answer.
 
     Raises
     ------
@@ -331,7 +340,7 @@ def frontier(
     forced = least_closed_superset(kept.requires, kept.required)
     free, rest = Part.induced(kept.requires, ~forced)
     w, c = values.profit[~forced], costs.profit[~forced]
-    groups = price_groups(free, w, c)
+    groups = price_groups(free, w, c, close)
     # In original units a step's price is (value / value_scale) / (cost / cost_scale).
     unit = costs.scale / values.scale
     place = np.flatnonzero(unbarred.nodes)[rest.nodes]
@@ -387,7 +396,7 @@ def _largest(
     # -w - (-l) c: what enters there as its price -l falls leaves here as l rises. So a mirrored price m is
     # -mu, in descending order of m; what never enters there is always in here, what always is there never
     # here.
-    mirrored = price_groups(requires.reverse(), -value, cost)
+    mirrored = price_groups(requires.reverse(), -value, cost, close)
     count = len(mirrored.value)
     never = int(count > 0 and mirrored.cost[0] == 0)
     step = np.full(k, -1, np.int32)

@@ -339,7 +339,8 @@ class Report:
     overrun
         Empty, or what is required costs together, each cost, where that is more than the budget.
     slack
-        Of each budget: what a set must leave of it for the bound to hold for it; 0 when arithmetic was exact.
+        Of each budget: what rounding may have kept from the answer; 0 when arithmetic was exact. The bound
+        holds for all of the budget.
     """
 
     barred_by: Index
@@ -465,7 +466,8 @@ class Selection:
         _check_choice(instance, question, mask, barred_by)
         if not amounts.keeps(mask):
             raise ProofFailed("the answer costs more than the budget", witness=amounts.spent(mask))
-        bound = upper_bound(instance.requires, amounts, forced, barred, leaves)
+        whole = replace(amounts, budget=amounts.widest)  # all that keeps the budget, rounded or not
+        bound = upper_bound(instance.requires, whole, forced, barred, leaves)
         objective = exact_total(amounts.value[mask])
         if bound is None or bound < objective:
             raise ProofFailed("the leaves bound less than the answer is worth", witness=bound)
@@ -651,8 +653,8 @@ class Selection:
         if not isinstance(path, tuple) or not isinstance(costs, tuple) or bool(path) == bool(costs):
             raise ProofFailed("either a path or costs prove that there is no selection", witness=path)
         if costs:
-            amounts, forced, _ = budgeted_amounts(instance)
-            if amounts.keeps(forced):
+            forced = least_closed_superset(instance.requires, instance.required)
+            if affordable(instance, forced):
                 raise ProofFailed("what is required keeps the budget", witness=costs)
             _check_same("overrun", costs, _costs(instance, forced))
             return
@@ -688,7 +690,21 @@ def budgeted_amounts(instance: SelectionInstance) -> tuple[Amounts, Mask, Mask]:
     cost = np.zeros((instance.k, instance.kinds), np.int64)
     value[~barred], cost[~barred] = kept.value, kept.cost
     forced = least_closed_superset(instance.requires, instance.required)
-    return replace(kept, value=value, cost=cost), forced, barred
+    amounts = replace(kept, value=value, cost=cost)
+    if any(amounts.slack) and not amounts.keeps(forced) and affordable(instance, forced):
+        # The rounded budget grows to what is required; a set that keeps it then adds nothing that costs.
+        limits = tuple(map(max, amounts.budget, amounts.spent(forced)))
+        amounts = replace(amounts, budget=limits, widest=tuple(map(max, amounts.widest, limits)))
+    return amounts, forced, barred
+
+
+def affordable(instance: SelectionInstance, nodes: Mask) -> bool:
+    """Whether `nodes` keep every budget, in exact arithmetic."""
+    columns = instance.cost[nodes].reshape(-1, instance.kinds).T
+    return all(
+        total(cast(Numbers, np.ascontiguousarray(column))) <= fraction(limit)
+        for column, limit in zip(columns, instance.limits, strict=True)
+    )
 
 
 def _barred(instance: SelectionInstance) -> Mask:

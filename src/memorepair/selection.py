@@ -10,6 +10,7 @@ import numpy.typing as npt
 from memorepair import asking
 from memorepair.asking import Problem, Requires
 from memorepair.budgeting import GAP, NODE_LIMIT, TIME_LIMIT, solve_within
+from memorepair.closing import close
 from memorepair.errors import InvalidInput, NoSolution
 from memorepair.integers import BIGNUM_NODES, Number, NumbersLike
 from memorepair.problems import (
@@ -25,7 +26,6 @@ from memorepair.proof import Ties
 from memorepair.reductions.barred import Barred, witnesses
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
-from memorepair.reductions.presolve import Presolve
 from memorepair.reductions.required import Required
 from memorepair.reductions.scalarize import Scalarize
 from memorepair.solvers.pseudoflow import Pseudoflow
@@ -213,8 +213,7 @@ def solve_closure(instance: ClosureInstance, solver: Solver) -> Closure:
         mirrored, arcs = Mirror().apply(instance)
         return Mirror().invert(solve_closure(mirrored, solver), arcs)
     if isinstance(solver, Pseudoflow):  # others get the instance as it is: to compare them means that
-        reduced, steps = Presolve().apply(instance)
-        return Presolve().invert(solver.solve(reduced), steps)
+        return close(instance)
     closure = solver.solve(instance)
     if closure.certificate is None:
         # A dual proves an optimum whoever found it; one from elsewhere makes the answer checkable, not

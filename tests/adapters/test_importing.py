@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memorepair.adapters.importing import bring, settle
+from memorepair.adapters.importing import bring
 from memorepair.adapters.recording import Item, Recorder, Recording
 from memorepair.adapters.registry import KINDS, import_kind
 from memorepair.errors import InvalidFile, InvalidInput, UnknownId
@@ -42,64 +42,53 @@ OLD = {"a": "one", "b": "two", "c": "three", "d": "four"}
 
 
 def test_what_is_there_word_for_word_is_left_alone(memory: Memory) -> None:
-    first = bring(memory, recording(**OLD), scope=SCOPE)
-    assert [draft.key.id for draft in first.settlement.fresh] == ["a", "b", "c", "d"]
-    assert first.to_json()["recorded"] == {"texts": 4, "links": 1}
-    assert first.to_json()["inferred"] == {"b is quoted": 1}
+    told = bring(memory, recording(**OLD), scope=SCOPE).to_json()
+    assert (told["new"], told["recorded"]) == (4, {"texts": 4, "links": 1})
+    assert told["inferred"] == {"b is quoted": 1}
     before = memory.store.snapshot()
-    again = bring(memory, recording(**OLD), scope=SCOPE)
-    assert again.to_json()["stored"] == 0
-    assert again.to_json()["same"] == 4
+    again = bring(memory, recording(**OLD), scope=SCOPE).to_json()
+    assert (again["new"], again["same"], again["refused"]) == (0, 4, [])
     assert memory.store.snapshot() == before
 
 
 def test_a_dry_run_tells_and_stores_nothing(memory: Memory) -> None:
     told = bring(memory, recording(**OLD), scope=SCOPE, dry_run=True).to_json()
-    assert (told["stored"], told["to_store"]) == (0, 4)
+    assert (told["new"], told["dry_run"]) == (4, True)
     assert memory.list() == []
-    assert bring(None, recording(**OLD), scope=SCOPE, dry_run=True).to_json() == told
+    assert bring(None, recording(**OLD), scope=SCOPE).to_json() == told
 
 
-def test_new_words_are_the_next_version_and_old_ones_never(memory: Memory) -> None:
+def test_new_words_are_refused_or_the_next_version(memory: Memory) -> None:
     bring(memory, recording(**OLD), scope=SCOPE)
-    newer = bring(memory, recording(**{**OLD, "d": "five"}), scope=SCOPE)
-    assert [draft.key.id for draft in newer.settlement.fresh] == ["d"]
-    older = bring(memory, recording(**OLD), scope=SCOPE)
-    assert [(one.key.id, one.why) for one in older.settlement.refused] == [
-        ("d", "it has changed since: version 2 is served")
-    ]
+    newer = recording(**{**OLD, "d": "five"})
+    told = bring(memory, newer, scope=SCOPE).to_json()
+    assert told["refused"] == [{"key": "here::d", "why": "differs", "witness": None}]
+    assert bring(memory, newer, scope=SCOPE, update=True).to_json()["updated"] == 1
     assert memory.get(Key(SCOPE, "d")).content == "five"
-
-
-def test_another_source_is_the_next_version(memory: Memory) -> None:
-    bring(memory, recording(**OLD), scope=SCOPE)
-    other = recording(**OLD)
-    drafts = list(other.drafts(SCOPE))
-    drafts[3] = drafts[2].__class__(key=drafts[3].key, content="four", reads=drafts[1].reads)
-    assert [draft.key.id for draft in settle(memory, drafts).fresh] == ["d"]
 
 
 def test_what_a_repair_event_has_changed_is_refused_with_what_stands_on_it(memory: Memory) -> None:
     bring(memory, recording(**{id: OLD[id] for id in ("a", "b", "d")}), scope=SCOPE)
     case = memory.correct(Key(SCOPE, "a"), "won", reason="misheard", actor="me")
-    refused = {one.key.id: one.why for one in bring(memory, recording(**OLD), scope=SCOPE).settlement.refused}
-    assert refused == {
-        "a": f"case {case.id} has changed it",
-        "b": f"it is withdrawn by case {case.id}",
-        "c": "it stands on here::b, which is refused",
-    }
+    for update in (False, True):
+        merged = bring(memory, recording(**OLD), scope=SCOPE, update=update).merged
+        assert (merged.written, merged.updated, merged.same) == ((), (), 1)
+        assert {one.key.id: (one.why, one.witness) for one in merged.refused} == {
+            "a": ("removed", case.id),
+            "b": ("out of service", case.id),
+            "c": ("out of service", Key(SCOPE, "b")),
+        }
     with pytest.raises(UnknownId):
         memory.get(Key(SCOPE, "c"))
     memory.undo(case, actor="me", reason="heard right")
-    assert not bring(memory, recording(**OLD), scope=SCOPE).settlement.refused
+    assert bring(memory, recording(**OLD), scope=SCOPE).to_json()["refused"] == []
 
 
 def test_what_was_deleted_is_not_learned_again_under_another_key(memory: Memory) -> None:
     bring(memory, recording(**OLD), scope=SCOPE)
     memory.delete(Key(SCOPE, "d"), reason="asked to", actor="me")
-    found = bring(memory, recording(**{**OLD, "e": "four"}), scope=SCOPE)
-    why = "it was deleted, and must not be learned again"
-    assert {one.key.id: one.why for one in found.settlement.refused} == {"d": why, "e": why}
+    told = bring(memory, recording(**{**OLD, "e": "four"}), scope=SCOPE).merged
+    assert {one.key.id: one.why for one in told.refused} == {"d": "out of service", "e": "forbidden"}
 
 
 def test_requirements_with_choices_have_no_place_in_a_memory() -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memorepair.facade import Memory
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
 
@@ -55,3 +57,23 @@ def test_a_dry_run_counts_and_changes_nothing(shell: Shell, command: tuple[str, 
         assert shell.told(*command, *WHY, "--dry-run")["withdrawn"] == 3
         assert shell.told(*command, *WHY, "--dry-run")["id"] == 0
         assert "would withdraw 3" in shell.shown(*command, *WHY, "--dry-run")
+
+
+def test_evidence_spares_what_other_support_carries(empty: Shell) -> None:
+    with Memory.open(empty.db) as memory:
+        for id in ("page", "friend"):
+            memory.record(f"{id}: it closes at six", id=id)
+        with memory.deriving(kind="summary", operator="summarise") as d:
+            d.read("page")
+            d.read("friend")
+            d.write("It closes at six.", id="hours", uses=[["page"], ["friend"]])
+    given = ("delete", "page", "--reason", "hacked")
+    assert empty.told(*given, "--dry-run")["withdrawn"] == 2
+    one = empty.told(*given, "--evidence", "direct", "--same-origin", "page friend", "--dry-run")
+    assert (one["withdrawn"], one["spared"]) == (2, 0)
+    assert "1 spared by evidence" in empty.shown(*given, "--evidence", "grounded")
+    told = empty.told("repair", "1")
+    assert told["spared"] == [{"key": "hours", "stands_on": ["friend"]}]
+    assert "spared by evidence" in empty.shown("repair", "1")
+    with empty.unchanged():
+        assert empty.told(*given, "--evidence", "some", code=2)["error"]["witness"] == "some"

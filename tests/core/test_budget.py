@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -346,3 +347,80 @@ def test_the_same_answer_in_every_process() -> None:
         for seed in ("0", "1")
     }
     assert len(told) == 1
+
+
+def test_a_budget_met_to_the_last_digit_is_not_called_exceeded() -> None:
+    # Totals of more than 40 bits are rounded, and the rounded budget is smaller: the two still fit together.
+    big = 2**50
+    cost = [big + 1, big + 3, 5]
+    selection = select(value=[3, 4, 1], cost=cost, budget=2 * big + 4, gap=0)
+    assert selection.verify()
+    assert selection.report.slack[0] > 0
+    assert selection.bound >= 7
+    assert (selection.status is Status.OPTIMAL) == (selection.objective == 7)
+    both = select(value=[3, 4, 1], cost=cost, required=[0, 1], budget=2 * big + 4, gap=0)
+    assert (both.chosen, both.objective) == ((0, 1), 7)
+    assert both.verify()
+    over = select(value=[3, 4, 1], cost=cost, required=[0, 1], budget=2 * big + 3, gap=0)
+    assert over.status is Status.INFEASIBLE
+    assert over.verify()
+
+
+def test_rounded_budgets_are_optimal_only_where_that_is_proved() -> None:
+    rng = np.random.default_rng(12)
+    short = 0
+    for _ in range(60):
+        k = int(rng.integers(2, 7))
+        cost = [int(one) for one in rng.integers(2**44, 2**45, k)]
+        value = [int(one) for one in rng.integers(1, 20, k)]
+        chosen = rng.random(k) < 0.5
+        limit = sum(c for c, one in zip(cost, chosen, strict=True) if one)  # met exactly
+        best = max(
+            sum(value[i] for i in range(k) if code >> i & 1)
+            for code in range(1 << k)
+            if sum(cost[i] for i in range(k) if code >> i & 1) <= limit
+        )
+        selection = select(value=value, cost=cost, budget=limit, gap=0)
+        assert selection.verify()
+        assert selection.objective <= best <= selection.bound
+        assert selection.status is not Status.OPTIMAL or selection.objective == best
+        short += selection.objective < best
+    assert short > 0
+
+
+@pytest.mark.parametrize("node_limit", [0, 5, 40])
+def test_densest_subgraphs_stay_hard_and_say_so(node_limit: int) -> None:
+    rng = np.random.default_rng(1)
+    vertices, size = 14, 6
+    pairs = [(i, j) for i in range(vertices) for j in range(i)]
+    edges = [pairs[one] for one in rng.permutation(len(pairs))[:40].tolist()]
+    best = max(
+        sum(i in chosen and j in chosen for i, j in edges) for chosen in combinations(range(vertices), size)
+    )
+    selection = select(
+        value=[0] * vertices + [1] * len(edges),
+        cost=[1] * vertices + [0] * len(edges),
+        requires=[(vertices + e, end) for e, ends in enumerate(edges) for end in ends],
+        budget=size,
+        gap=0,
+        node_limit=node_limit,
+        ilp=None,
+    )
+    assert selection.verify()
+    assert selection.objective <= best <= selection.bound
+    if node_limit == 0:
+        assert (selection.status, selection.gap > 0.1) == (Status.FEASIBLE, True)
+
+
+def test_several_budgets_have_a_lagrangian_bound_and_an_integer_program() -> None:
+    rng = np.random.default_rng(2)
+    k = 60
+    cost = rng.integers(1, 20, (k, 2))
+    arcs = [(i, int(rng.integers(0, i))) for i in range(1, k)]
+    limits = (cost.sum(axis=0) // 3).tolist()
+    rough = select(value=rng.integers(0, 30, k), cost=cost, requires=arcs, budget=limits, gap=0, node_limit=0)
+    assert rough.verify()
+    assert rough.ilp_bound is not None
+    assert rough.objective == rough.ilp_bound <= rough.bound
+    assert any(rough.leaves[0].price)
+    assert 0 < rough.gap < 0.05

@@ -19,7 +19,9 @@ from memorepair.errors import InvalidInput, MissingDependency, NoSolution
 from memorepair.frontier import Frontier
 from memorepair.graphs import generate
 from memorepair.integers import Number, fraction, nearest
+from memorepair.problems import Closure, ClosureInstance
 from memorepair.proof import Ties
+from memorepair.solvers.pseudoflow import Pseudoflow
 
 Draw = Callable[[np.random.Generator], SelectionInstance]
 
@@ -162,3 +164,46 @@ def test_numbers_beyond_floats_have_a_curve(value: Number) -> None:
     found = explain(selection, 0, curve=curve)
     assert "is chosen" in str(found)
     assert json.loads(json.dumps(found.to_json()))["id"] == 0
+
+
+def test_a_long_chain_that_costs_nothing_takes_linear_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut, nodes = Pseudoflow.solve, []
+
+    def counted(self: Pseudoflow, instance: ClosureInstance) -> Closure:
+        nodes.append(instance.requires.n)
+        return cut(self, instance)
+
+    monkeypatch.setattr(Pseudoflow, "solve", counted)
+    k = 50_000
+    chain = np.stack((np.arange(1, k), np.arange(k - 1)), axis=1)
+    for arcs in (chain, chain[:, ::-1].copy()):
+        for payer in (0, k - 1):
+            value = np.full(k, -1)
+            value[payer] = k + 5
+            curve = frontier(value=value, cost=np.zeros(k, np.int64), requires=arcs)
+            assert int(curve.at(0).sum()) in (1, k)
+    assert len(nodes) <= 8  # one cut a tie rule, and what is left for it to do is next to nothing
+    assert max(nodes) <= 10
+
+
+def test_what_rounding_may_cost_is_bounded() -> None:
+    rng = np.random.default_rng(8)
+    rounded = 0
+    for _ in range(40):
+        k = 8
+        value = [Fraction(int(a), int(b)) for a, b in rng.integers(1, 2**40, (k, 2))]
+        cost = [Fraction(int(a), int(b)) for a, b in rng.integers(1, 2**40, (k, 2))]
+        arcs = [(i, int(rng.integers(0, i))) for i in range(1, k)]
+        curve = frontier(value=value, cost=cost, requires=arcs)
+        for tradeoff in (Fraction(1, 3), Fraction(1), Fraction(7, 2)):
+            worth = [w - tradeoff * c for w, c in zip(value, cost, strict=True)]
+            best = max(
+                sum((worth[i] for i in range(k) if code >> i & 1), Fraction(0))
+                for code in range(1 << k)
+                if all(code >> j & 1 for i, j in arcs if code >> i & 1)
+            )
+            told = sum((worth[i] for i in np.flatnonzero(curve.at(tradeoff)).tolist()), Fraction(0))
+            assert told <= best <= told + curve.loss(tradeoff)
+        rounded += curve.loss(1) > 0
+    assert rounded == 40
+    assert frontier(value=[1, 2], cost=[1, 1]).loss(3) == 0

@@ -110,7 +110,7 @@ def test_a_cycle_of_two_and_a_loop_are_one_node() -> None:
 
 
 def test_presolve_stays_out_of_the_way_where_it_does_not_pay() -> None:
-    for name in ("mine5-1e5", "bip-1e5", "mine9-1e4", "provR-1e5", "chain-1e3"):
+    for name in ("mine5-1e5", "bip-1e5", "mine9-1e4", "provR-1e5", "chain-1e2"):
         instance = ClosureInstance(profit=generate(name).profits(), requires=generate(name).requires)
         reduced, steps = Presolve().apply(instance)
         assert reduced is instance

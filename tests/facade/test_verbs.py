@@ -148,6 +148,25 @@ def table() -> dict[str, list[Verb]]:
             *(call("list", state=value) for value in ("gone", 5)),
             *(call("list", limit=value) for value in NO_LIMIT),
         ],
+        "derived": [
+            *(lambda memory, kind=value: memory.derived(kind=kind)(len) for value in ("poem", 9, None)),
+            *(call("derived", kind="summary", operator=value) for value in ("", "a@b", 5)),
+            *(
+                lambda memory, more=more: memory.derived(kind="summary", **more)(len)
+                for more in ({"id": "x"}, {"isolated": 1})
+            ),
+        ],
+        "tool": [
+            *(call("tool", value) for value in (None, 5, "tool")),
+            *(call("tool", len, name=value) for value in ("", "a@b", 5)),
+            call("tool", len, observed="yes"),
+            call("tool", len, reads=HOME),
+            call("tool", dict),
+        ],
+        "generator": [
+            *(call("generator", value) for value in (None, 5)),
+            *(call("generator", len, operator=value) for value in ("", "a@b", 5)),
+        ],
         "history": [call("history", value) for value in (*NO_KEY, "nobody")],
         "explain": [call("explain", value) for value in (*NO_KEY, "nobody")],
         "inspect": [
@@ -220,7 +239,7 @@ def public(kind: type) -> set[str]:
 
 def test_every_verb_has_its_bad_arguments() -> None:
     assert set(TABLE) == public(mr.Memory) - {"open", "close", "status"}
-    assert {"read", "write"} == public(Derivation)
+    assert {"read", "write", "release", "bound"} == public(Derivation)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +269,8 @@ def test_a_bad_argument_is_a_typed_error_that_has_changed_nothing(memory: mr.Mem
         {"operators": 5},
         {"operators": [5]},
         {"operators": "ab"},
+        {"checks": 5},
+        {"checks": [5]},
     ],
     ids=str,
 )

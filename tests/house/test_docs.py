@@ -16,7 +16,13 @@ BLOCKS = re.compile(
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/formats.md", "docs/doors.md"])
+PAGES = (
+    "README.md",
+    *(f"docs/{name}.md" for name in ("quickstart", "formats", "doors", "evidence", "imports")),
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_python_blocks_run_in_order_and_print_what_is_shown(page: str, tmp_path: Path) -> None:
     blocks = list(BLOCKS.finditer((ROOT / page).read_text(encoding="utf-8")))
     assert blocks

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from itertools import count
 
 import pytest
 
+from memorepair.drills import Stop, Struck, fail, striking
 from memorepair.memory.artifact import Draft, Embedding, Key, Read, Recipe
-from memorepair.memory.connection import Connection, Value
+from memorepair.memory.points import STATEMENT
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Release, Successor
 
 A, B, C = (Key((), name) for name in "abc")
 Verb = Callable[[SqliteStore], object]
-
-
-class Killed(BaseException):
-    """Stands for the end of the process."""
 
 
 def write(store: SqliteStore) -> None:
@@ -83,7 +81,7 @@ VERBS: list[tuple[list[Verb], Verb]] = [
 
 @pytest.mark.parametrize(("before", "verb"), VERBS, ids=[verb.__name__ for _, verb in VERBS])
 def test_killed_at_any_statement_it_is_before_or_after(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, before: list[Verb], verb: Verb
+    store: SqliteStore, before: list[Verb], verb: Verb
 ) -> None:
     store.write([Draft(key=A, content="a"), Draft(key=B, content="b", reads=(Read(key=A),))])
     store.write([Draft(key=C, content="c", reads=(Read(key=B),))])
@@ -91,39 +89,16 @@ def test_killed_at_any_statement_it_is_before_or_after(
     for one in before:
         one(store)
     picture, entries, cases = store.snapshot(), store.journal(None), store.cases()
-    left = 0
-    run, many = Connection.run, Connection.many
-
-    def tick() -> None:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise Killed
-
-    def killing_run(self: Connection, sql: str, values: Sequence[Value] = ()) -> int:
-        tick()
-        return run(self, sql, values)
-
-    def killing_many(self: Connection, sql: str, rows: Iterable[Sequence[Value]]) -> None:
-        tick()
-        many(self, sql, rows)
-
-    allowed = 0
-    while True:
-        left = allowed
-        with monkeypatch.context() as patch:
-            patch.setattr(Connection, "run", killing_run)
-            patch.setattr(Connection, "many", killing_many)
+    tries = 0
+    for nth in count(1):
+        with striking(Stop(point=STATEMENT, nth=nth), fail) as strike:
             try:
                 verb(store)
-            except Killed:
-                killed = True
-            else:
-                killed = False
-        if not killed:
+            except Struck:
+                tries += 1
+        if not strike.fallen:
             break
-        allowed += 1
         assert (store.snapshot(), store.journal(None), store.cases()) == (picture, entries, cases)
-    assert allowed > 2
+    assert tries > 2
     assert store.journal(None) != entries
     assert store.check() == []

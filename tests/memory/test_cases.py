@@ -252,3 +252,33 @@ def test_no_version_of_a_deleted_root_is_learned_again(store: SqliteStore, put: 
     with pytest.raises(Tombstoned):
         put("b", again)
     put("b", "secondary")
+
+
+def test_a_case_whose_rest_another_one_removes_is_closed(store: SqliteStore, put: Put) -> None:
+    a, b = put("a"), put("b")
+    c = put("c", None, a, b)
+    first = store.open_case(
+        event="correct", roots=[a], replacements=[Draft(key=a, content="new a")], actor="x", reason="r"
+    )
+    assert store.close_case(first.id).status is CaseStatus.CLOSED_PARTIAL
+    second = store.open_case(event="delete", roots=[c], actor="x", reason="r")
+    assert store.close_case(first.id).status is CaseStatus.CLOSED  # c is the second one's to archive
+    store.undo(second.id, actor="x", reason="r")
+    assert store.case(first.id).status is CaseStatus.CLOSED_PARTIAL
+    third = store.open_case(event="delete", roots=[b, c], actor="x", reason="r")
+    store.close_case(third.id)
+    assert store.case(first.id).status is CaseStatus.CLOSED
+
+
+def test_a_case_whose_rest_another_one_erases_is_closed(store: SqliteStore, put: Put) -> None:
+    a, b = put("a"), put("b")
+    put("c", None, a, b)
+    first = store.open_case(
+        event="correct", roots=[a], replacements=[Draft(key=a, content="new a")], actor="x", reason="r"
+    )
+    second = store.open_case(event="delete", roots=[b], actor="x", reason="r")
+    assert store.close_case(first.id).status is CaseStatus.CLOSED_PARTIAL
+    store.erase(second.id, actor="x", reason="r")
+    assert store.case(first.id).status is CaseStatus.CLOSED
+    assert store.close_case(first.id).status is CaseStatus.CLOSED
+    assert store.check() == []

@@ -312,3 +312,32 @@ def test_words_are_not_learned_again_but_a_cache_may_be_computed_again(store: Sq
         else:
             with pytest.raises(Tombstoned):
                 store.write([again])
+
+
+def test_a_successor_may_say_what_its_own_erased_version_said_but_nothing_else_that_was_erased(
+    store: SqliteStore, put: Put
+) -> None:
+    put("a", "Secret")
+    put("d", "d")
+    put("b", "of d, was of both", A, D)
+    put("c", "of c, was of a", A)
+    case = store.open_case(event="delete", roots=[A], actor="x", reason="r", erase=True)
+    new = store.stage(case.id, Draft(key=B, content="of d"))
+    store.publish(case.id, [Successor(key=B, version=new, reads=(Read(key=D, version=1),))])
+    store.close_case(case.id)
+    later = store.open_case(
+        event="correct", roots=[D], replacements=[Draft(key=D, content="new d")], actor="x", reason="r"
+    )
+    for text in ("secret", "of c, was of a"):  # a root's words, another's words
+        assert store.tombstoned(B, text)
+        with pytest.raises(Tombstoned):
+            store.stage(later.id, Draft(key=B, content=text))
+    assert not store.tombstoned(B, "Of d,  was of both")
+    new = store.stage(later.id, Draft(key=B, content="Of d,  was of both"))
+    store.publish(later.id, [Successor(key=B, version=new, reads=(Read(key=D, version=2),))])
+    assert store.get(B).content == "Of d,  was of both"
+    with pytest.raises(Tombstoned):  # a log brings it back, with no support behind it
+        store.write([Draft(key=Key((), "mined"), content="of d, was of both")])
+    with pytest.raises(Tombstoned):
+        store.write([Draft(key=B, content="of d, was of both")])
+    assert store.check() == []

@@ -1,15 +1,16 @@
-"""The store against a model of plain dictionaries, through every verb, and across reopening."""
+"""The store against a model of plain dictionaries, through every verb, reopened, dead, and read beside."""
 
 from __future__ import annotations
 
 import copy
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -22,9 +23,11 @@ from hypothesis.stateful import (
     rule,
 )
 
+from memorepair.drills import Stop, Struck, fail, striking
 from memorepair.errors import (
     CycleFound,
     InvalidInput,
+    MemoRepairError,
     StaleRead,
     Tombstoned,
     UndoRefused,
@@ -33,8 +36,10 @@ from memorepair.errors import (
 )
 from memorepair.graphs.terms import Relation
 from memorepair.memory.artifact import CaseStatus, Draft, Erasure, Key, Read, State
+from memorepair.memory.points import BEGIN, COMMIT, STATEMENT
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Release, Successor
+from memorepair.memory.vectors import HashedNgrams
 
 KEYS = [Key(("s",), name) for name in "abcdef"]
 Versioned = tuple[Key, int]
@@ -132,14 +137,18 @@ class Model:
         for version in (after.at(*place) for place in first):
             if version.staged:
                 version.staged, version.barred = False, State.ERASED
+        moved = {row.place for row in after.log if row.case == number and row.before != row.after}
         touched = {
             place: row
             for place, row in first.items()
             if place in case.released
             or (
-                after.at(*place).barred is not State.ERASED
-                if row.before is None
-                else row.before != after.standing(place)
+                place in moved
+                and (
+                    after.at(*place).barred is not State.ERASED
+                    if row.before is None
+                    else row.before != after.standing(place)
+                )
             )
         }
         for place, row in touched.items():
@@ -295,11 +304,18 @@ class StoreMachine(RuleBasedStateMachine):
         self.open()
 
     def open(self) -> None:
-        self.store = SqliteStore.open(self.folder / "agent.db", clock=lambda: next(self.ticks))
+        path = self.folder / "agent.db"
+        self.store = SqliteStore.open(path, clock=lambda: next(self.ticks), embedder=HashedNgrams())
+        # Somebody who reads the file all the time, through a connection of their own.
+        self.reader = SqliteStore.open(path, readonly=True, embedder=HashedNgrams())
+
+    def close_both(self) -> None:
+        self.reader.close()
+        self.store.close()
 
     def teardown(self) -> None:
         faults = self.store.check()
-        self.store.close()
+        self.close_both()
         shutil.rmtree(self.folder)
         assert faults == []
 
@@ -605,7 +621,12 @@ class StoreMachine(RuleBasedStateMachine):
             with self.model.entry(number, "close", due):
                 for root, no in due:
                     self.model.at(root, no).barred, self.model.at(root, no).case = State.ARCHIVED, number
-        left = [key for key, no in case.members.items() if self.model.at(key, no).barred is State.WITHDRAWN]
+        left = [
+            key
+            for key, no in case.members.items()
+            if self.model.at(key, no).barred is State.WITHDRAWN
+            and not (no == self.model.current[key] and self.model.is_deleted_root(key))
+        ]
         assert closed.status is (CaseStatus.CLOSED_PARTIAL if left else CaseStatus.CLOSED)
 
     # taking back, removing
@@ -654,8 +675,66 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        self.store.close()
+        self.close_both()
         self.open()
+
+    @rule(
+        data=st.data(),
+        verb=st.sampled_from(["write", "declare", "stage", "release", "close", "undo", "erase"]),
+        stop=st.sampled_from([Stop(point=BEGIN, nth=1), Stop(point=COMMIT, nth=1)])
+        | st.builds(Stop, point=st.just(STATEMENT), nth=st.integers(1, 3)),
+    )
+    def die(self, data: st.DataObject, verb: str, stop: Stop) -> None:
+        """The process dies inside a verb: what its files are at that instant is opened instead."""
+        attempt = self.attempt(data, verb)
+        if attempt is None:
+            return
+        left = Path(tempfile.mkdtemp())
+
+        def blow() -> NoReturn:
+            for file in self.folder.iterdir():
+                if not file.name.endswith("-shm"):  # shared memory ends with the process
+                    shutil.copy2(file, left)
+            fail()
+
+        with striking(stop, blow) as strike, pytest.raises((Struck, MemoRepairError)):
+            attempt()
+        if strike.fallen:
+            self.close_both()
+            self.folder, left = left, self.folder
+            self.open()
+        shutil.rmtree(left)
+
+    def attempt(self, data: st.DataObject, verb: str) -> Callable[[], object] | None:
+        """A call of the verb, which changes something or is refused; None where there is nothing to call."""
+        model, store = self.model, self.store
+        key = data.draw(st.sampled_from(sorted(model.current)))
+        text = self.text()
+        if verb == "write":
+            return lambda: store.write([Draft(key=key, content=text)])
+        if verb == "declare":
+            event = data.draw(st.sampled_from(["delete", "migrate"]))
+            return lambda: store.open_case(event=event, roots=[key], actor="x", reason="r")
+        homes = self.homes(key)
+        if verb in ("stage", "release"):
+            if not homes:
+                return None
+            if verb == "stage":
+                return lambda: store.stage(homes[-1], Draft(key=key, content=text))
+            reads = tuple(
+                Read(key=parent, version=model.current[parent], relation=relation)
+                for parent, relation in sorted({(one, relation) for one, _, relation in model.at(key).reads})
+            )
+            return lambda: store.publish(homes[-1], [], [Release(key=key, reads=reads)])
+        numbers = [number for number, case in model.cases.items() if not case.erased and not case.undone]
+        if not numbers:
+            return None
+        number = data.draw(st.sampled_from(numbers))
+        if verb == "close":
+            return lambda: store.close_case(number)
+        if verb == "undo":
+            return lambda: store.undo(number, actor="x", reason="r")
+        return lambda: store.erase(number, actor="x", reason="r")
 
     # what must hold at all times
 
@@ -685,6 +764,22 @@ class StoreMachine(RuleBasedStateMachine):
             assert {hit.artifact.key: hit.artifact.content for hit in hits} == {
                 key: model.at(key).content for key in model.served()
             }
+        near = store.search("text", scope=("s",), limit=99, by="vector")
+        assert {hit.artifact.key for hit in near} == set(model.served())
+
+    @invariant()
+    def who_reads_beside_sees_the_same(self) -> None:
+        model, reader = self.model, self.reader
+        served = {key: model.at(key).content for key in model.served()}
+        for by in ("text", "vector"):
+            hits = reader.search("text", scope=("s",), limit=99, by=by)
+            assert {hit.artifact.key: hit.artifact.content for hit in hits} == served
+        for key in model.current:
+            if key not in served:
+                with pytest.raises(Withdrawn):
+                    reader.get(key)
+            else:
+                assert reader.get(key).content == served[key]
 
     @invariant()
     def the_picture_is_the_model(self) -> None:
@@ -702,7 +797,11 @@ class StoreMachine(RuleBasedStateMachine):
             assert {member.key for member in members if member.root} == set(case.roots)
 
 
+NIGHTLY = settings().max_examples >= 2_000
 StoreMachine.TestCase.settings = settings(
-    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=2_000 if NIGHTLY else 40,
+    stateful_step_count=50 if NIGHTLY else 25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 TestStore = StoreMachine.TestCase

@@ -20,6 +20,7 @@ ENGINE_READS = {
     "engine.recipes": "how to make it again; never served",
     "publication._TEXT": "what would be published becomes a digest at once",
     "cases._bury": "what the roots of a deletion have said becomes digests at once",
+    "erasure._KEPT": "whether there is content; ids alone",
     "erasure._TEXTS": "what is erased becomes digests at once",
     "export._SIGNED": "a full backup, which a person signs; content of what its journal entry names",
     "statistics._SPACES": "counts",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memorepair.errors import InvalidInput, StaleRead, Tombstoned, UnknownId
 from memorepair.memory.artifact import Case, Draft, Key, Read, State
+from memorepair.memory.exchange import OperatorRun
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Release, Successor
 
@@ -177,14 +184,49 @@ def test_an_operator_may_read_its_own_version_and_the_journal_says_so(store: Sql
     assert store.former([(B, 1), (A, 1)])[A].content == "old a"
 
 
-def test_operator_costs_are_means_over_runs(store: SqliteStore) -> None:
-    assert store.operator_costs() == {}
-    store.note_operator_cost("f@1", 10, 5.0, 1.0)
-    store.note_operator_cost("f@1", 30, 15.0, 3.0)
-    cost = store.operator_costs()["f@1"]
-    assert (cost.runs, cost.cost_per_size, cost.seconds_per_size) == (2, 0.5, 0.1)
+COSTS = st.none() | st.floats(0, 1e6)
+RUNS = st.builds(
+    OperatorRun,
+    operator=st.sampled_from(["f@1", "g@1"]),
+    unit=st.sampled_from(["tokens", "usd"]),
+    size=st.floats(0, 1e4),
+    cost=COSTS,
+    seconds=st.floats(0, 10),
+    succeeded=st.booleans(),
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(RUNS, max_size=12), st.integers(0, 12))
+def test_operator_costs_are_means_and_spreads_by_operator_unit_and_size(
+    tmp_path_factory: pytest.TempPathFactory, runs: list[OperatorRun], cut: int
+) -> None:
+    with SqliteStore.open(tmp_path_factory.mktemp("costs") / "a.db") as store:
+        store.note_operator_runs(runs[:cut])
+        store.note_operator_runs(runs[cut:])
+        found = store.operator_costs()
+    groups: dict[tuple[str, str, int], list[OperatorRun]] = {}
+    for run in runs:
+        octave = int(math.log2(max(run.size, 1.0)))
+        groups.setdefault((run.operator, run.unit, octave), []).append(run)
+    assert [(one.operator, one.unit, one.octave) for one in found] == sorted(groups)
+    for one in found:
+        group = groups[one.operator, one.unit, one.octave]
+        assert (one.runs, one.succeeded) == (len(group), sum(run.succeeded for run in group))
+        assert one.seconds == pytest.approx(statistics.mean(run.seconds for run in group))
+        costs = [run.cost for run in group if run.cost is not None]
+        assert one.measured == len(costs)
+        assert one.cost == (pytest.approx(statistics.mean(costs)) if costs else None)
+        wanted = pytest.approx(statistics.stdev(costs), abs=1e-6) if len(costs) > 1 else None
+        assert one.spread == wanted
+
+
+@pytest.mark.parametrize("bad", [{"cost": math.nan}, {"cost": -1.0}, {"size": math.inf}, {"seconds": -1.0}])
+def test_malformed_runs_are_refused_whole(store: SqliteStore, bad: dict[str, Any]) -> None:
+    good = OperatorRun(operator="f@1", unit="tokens", size=1.0, cost=1.0, seconds=1.0)
     with pytest.raises(InvalidInput):
-        store.note_operator_cost("f@1", 1, float("nan"), 1.0)
+        store.note_operator_runs([good, replace(good, **bad)])
+    assert store.operator_costs() == []
 
 
 def test_what_was_removed_is_not_published_again(store: SqliteStore, put: Put, case: Case) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -117,3 +120,47 @@ def test_a_deleted_root_goes_with_its_index(store: SqliteStore, put: Put, clock:
         store.get(A)
     assert (caught.value.state, caught.value.case) == ("erased", case)
     assert store.check() == []
+
+
+def test_the_file_shrinks_and_shows_nothing_of_what_went(
+    store: SqliteStore, path: Path, clock: Clock
+) -> None:
+    def texts(n: int) -> list[Draft]:
+        return [
+            Draft(key=Key((), f"k{k}"), content=f"canary{n}x{k} " + f"{k * 7919 + n:012d} " * 40)
+            for k in range(400)
+        ]
+
+    store.write(texts(0))
+    for n in (1, 2, 3):
+        store.write(texts(n))
+    clock.now += 100
+    store.prune(1_000)  # nothing is that old; all is in the file afterwards
+    assert b"canary0x1 " in path.read_bytes()
+    before = path.stat().st_size
+    report = store.prune(1)
+    assert (len(report.versions), report.clean) == (1_200, True)
+    assert path.stat().st_size < 0.7 * before
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA freelist_count").fetchone() == (0,)
+    for file in path.parent.iterdir():
+        assert not re.search(rb"canary[012]x", file.read_bytes())
+    assert store.get(Key((), "k7")).content.startswith("canary3x7 ")
+    assert len(store.search("canary3x7", scope=(), limit=400)) == 11
+    assert store.check() == []
+
+
+def test_a_reader_of_an_older_snapshot_keeps_bytes_until_the_next_prune(
+    store: SqliteStore, put: Put, path: Path, clock: Clock
+) -> None:
+    put("a", "canary of old")
+    put("a", "new")
+    clock.now += 100
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM content").fetchone()
+        report = store.prune(1)
+        assert (len(report.versions), report.clean) == (1, False)
+    report = store.prune(1)
+    assert (len(report.versions), report.clean) == (0, True)
+    assert not any(b"canary of old" in file.read_bytes() for file in path.parent.iterdir())

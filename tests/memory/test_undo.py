@@ -223,6 +223,30 @@ def test_a_second_event_that_is_undone_stands_in_nobodys_way(chain: SqliteStore)
     same(before, store.snapshot())
 
 
+def test_a_shared_member_repaired_by_the_older_case_is_taken_back_newest_event_first(
+    store: SqliteStore, put: Put
+) -> None:
+    put("a", "old a")
+    likes = put("likes", "likes tea")
+    put("b", "of both", A, likes)
+    put("c", "of b", B)
+    before = store.snapshot()
+    older = corrected(store)
+    newer = store.open_case(event="delete", roots=[likes], actor="x", reason="r")
+    b = store.stage(older.id, Draft(key=B, content="of a alone"))
+    store.publish(older.id, [Successor(key=B, version=b, reads=(Read(key=A, version=2),))])
+    store.close_case(older.id)
+    with pytest.raises(UndoRefused, match=f"undo case {newer.id} first") as caught:
+        store.undo(older.id, **SIGNED)
+    assert caught.value.witness == (B, newer.id)
+    report = store.undo(newer.id, **SIGNED)
+    assert (report.restored, report.retired, report.still_withdrawn) == ((likes,), (), (C,))
+    assert store.get(B).content == "of a alone"  # the older case's work, which the newer only stood beside
+    assert store.undo(older.id, **SIGNED).restored == (A, B, C)
+    same(before, store.snapshot())
+    assert store.check() == []
+
+
 def test_nothing_comes_back_that_was_made_from_what_has_left_since(store: SqliteStore, put: Put) -> None:
     put("a", "old a")
     likes = put("likes", "likes tea")

@@ -9,7 +9,7 @@ import pytest
 
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Case, CaseStatus, Key, Listing, Recipe, State
-from memorepair.memory.exchange import Member, OperatorCost, SupportArc
+from memorepair.memory.exchange import Member, OperatorCost, Spared, SupportArc
 from memorepair.repair.cascade import Cascade
 
 
@@ -100,12 +100,17 @@ class _Shelf:
 
     cascade: Cascade
     kept: Mapping[Key, Recipe] = field(default_factory=dict)
-    costs: Mapping[str, OperatorCost] = field(default_factory=dict)
+    costs: Sequence[OperatorCost] = ()
     states: Mapping[Key, State] = field(default_factory=dict)
 
     def members(self, case: int) -> Sequence[Member]:
         assert case == self.cascade.case
-        return self.cascade.members[::-1]
+        return [member for member in self.cascade.members[::-1] if member.key not in self.cascade.evidence]
+
+    def spared(self, case: int) -> Sequence[Spared]:
+        assert case == self.cascade.case
+        members = {member.key: member for member in self.cascade.members}
+        return [Spared(member=members[key], by=by) for key, by in self.cascade.evidence.items()]
 
     def support(self, keys: Sequence[Key]) -> Sequence[SupportArc]:
         wanted = set(keys)
@@ -114,7 +119,7 @@ class _Shelf:
     def recipes(self, keys: Sequence[Key]) -> Mapping[Key, Recipe]:
         return {key: self.kept[key] for key in keys if key in self.kept}
 
-    def operator_costs(self) -> Mapping[str, OperatorCost]:
+    def operator_costs(self) -> Sequence[OperatorCost]:
         return self.costs
 
     def cases(self, status: CaseStatus | None = None) -> Sequence[Case]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import cast
@@ -15,6 +16,7 @@ import pytest
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, Recipe
+from memorepair.memory.exchange import OperatorRun
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair import engine
 from memorepair.repair.events import Correction, EventKind, RepairEvent
@@ -161,8 +163,9 @@ def test_costs_that_have_grown_beyond_a_float_say_nothing() -> None:
     with declared() as (store, case):
         costly = FunctionOperator(name="bad", function=returning(cost=1.7e308))
         operators = Operators([join, costly])
-        store.note_operator_cost("bad@1", 1.0, 1.7e308, 0.0)
-        store.note_operator_cost("bad@1", 1.0, 1.7e308, 0.0)
+        run = OperatorRun(operator="bad@1", unit="tokens", size=1.0, cost=1.7e308, seconds=0.0)
+        store.note_operator_runs([run, replace(run, cost=0.0), run])
+        assert store.operator_costs()[0].spread is None
         cost = {row.key: row.cost for row in engine.plan(store, case, operators=operators).rows()}[BAD]
         assert 0 < cost < 100
 

@@ -149,7 +149,20 @@ def test_costs_come_from_sizes_or_from_what_the_operator_has_cost(
     )
     plain = build(make_shelf(cascade), cascade)
     assert plain.cost.tolist() == [(100 + 200 + 300) / 4, (300 + 100 + 200) / 4]
-    known = {"summarise@1": OperatorCost(runs=2, cost_per_size=2.0, seconds_per_size=0.0)}
+    known = [
+        OperatorCost(
+            operator="summarise@1",
+            unit="tokens",
+            octave=5,
+            runs=2,
+            succeeded=2,
+            seconds=0.0,
+            measured=2,
+            size=40.0,
+            cost=80.0,
+            spread=0.0,
+        )
+    ]
     measured = build(make_shelf(cascade, costs=known), cascade)
     assert measured.cost.tolist() == [600, 800]
 

@@ -13,7 +13,7 @@ import pytest
 
 from memorepair.errors import StepFailed, Withdrawn
 from memorepair.graphs.terms import Arch, Kind
-from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Slot, Type
+from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Slot, TaskCase, Type
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair import engine
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
@@ -362,3 +362,61 @@ def test_a_chain_is_refused_by_position_not_in_its_words(chain: dict[str, Json])
         report = repaired(store, migration("i", canonical({"tools": tools})), table())
         assert fates(report) == {"chain": Fate.FAILED}
         assert SECRET not in json.dumps(report.to_json())
+
+
+# what stays of a recipe
+# --------------------------------------------------------------------------------------------------------
+
+
+@operator(name="kept")
+def says_what_is_kept(call: Call) -> str:
+    return " ".join(source.content for source in call.inputs if "zebrafish" not in source.content)
+
+
+@operator(name="same")
+def says_the_same(call: Call) -> str:
+    return "the same"
+
+
+@pytest.mark.parametrize("former", [False, True])
+@pytest.mark.parametrize("name", ["kept", "same"])
+def test_no_file_has_an_erased_word_in_the_recipe_of_a_successor(name: str, former: bool) -> None:
+    cases = (
+        TaskCase(name="no fish", excludes=("zebrafish",)),
+        TaskCase(name="it says something", contains=("e",), excludes=("spotted owl",)),
+    )
+    operators = Operators([says_what_is_kept, says_the_same])
+    with memory() as store:
+        store.write([Draft(key=key("secret"), content="the word is zebrafish")])
+        if former:
+            store.write([Draft(key=key("secret"), content="the word is another one")])
+        text = "the same" if name == "same" else "what it said"
+        store.write(
+            [
+                Draft(key=key("open"), content="we met here"),
+                Draft(
+                    key=key("made"),
+                    content=text,
+                    kind=Kind.CACHE,
+                    reads=(Read(key=key("count")), Read(key=key("open"))),
+                    recipe=Recipe(operator=name, cases=cases),
+                ),
+                Draft(
+                    key=key("count"),
+                    content="the same",
+                    kind=Kind.SUMMARY,
+                    reads=(Read(key=key("secret")), Read(key=key("open"))),
+                    recipe=Recipe(operator="same", cases=cases),
+                ),
+            ]
+        )
+        case = engine.withdraw(store, deletion("secret"), operators=operators, erase=True)
+        report = engine.repair(store, case.id, operators=operators, solver="repair-all")
+        assert (
+            fates(report)["made"] is Fate.REPUBLISHED
+        )  # not released as it was, though nothing above changed
+        assert store.recipes([key("made")])[key("made")].cases == cases[1:]
+        assert store.receipt(case.id) is not None
+        for file in store.path.parent.iterdir():
+            assert b"zebrafish" not in file.read_bytes()
+        assert store.check() == []

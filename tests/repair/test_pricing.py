@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorepair.errors import InvalidInput
+from memorepair import Memory
+from memorepair.errors import InvalidInput, StepFailed
 from memorepair.graphs.digraph import Digraph
 from memorepair.graphs.terms import Arch, Kind
 from memorepair.memory.artifact import Key, Recipe, State
-from memorepair.memory.exchange import Member
+from memorepair.memory.exchange import Member, OperatorCost
 from memorepair.repair.candidates import Bar, Candidates
+from memorepair.repair.history import Estimate, History
 from memorepair.repair.modes import Mode
+from memorepair.repair.operators.operator import Call, Made
+from memorepair.repair.operators.recompute import operator
 from memorepair.repair.pricing import Pricing, Quote, normalised
 
 DAY = 86_400 * 10**9
@@ -51,13 +57,39 @@ def member(
     )
 
 
+def known(
+    *,
+    operator: str = "op@1",
+    unit: str = "tokens",
+    octave: int = 8,
+    runs: int = 3,
+    succeeded: int = 3,
+    measured: int = 3,
+    size: float = 400.0,
+    cost: float | None = 1.0,
+    spread: float | None = 0.5,
+) -> OperatorCost:
+    return OperatorCost(
+        operator=operator,
+        unit=unit,
+        octave=octave,
+        runs=runs,
+        succeeded=succeeded,
+        seconds=1.0,
+        measured=measured,
+        size=size,
+        cost=cost,
+        spread=spread,
+    )
+
+
 def prices(
     *members: Member,
     pricing: Pricing | None = None,
     mode: Mode = Mode.REGEN,
     read: float = 400.0,
     recipes: Mapping[Key, Recipe] | None = None,
-    estimates: Mapping[str, float] | None = None,
+    costs: Sequence[OperatorCost] = (),
 ) -> tuple[list[float], list[float]]:
     k = len(members)
     value, cost = (pricing or Pricing()).prices(
@@ -66,7 +98,7 @@ def prices(
         [None if mode is Mode.REMOVE else "op@1"] * k,
         input_sizes=np.full(k, read),
         recipes=recipes or {},
-        estimates=estimates or {},
+        history=History(costs, unit=(pricing or Pricing()).unit),
     )
     return value.tolist(), cost.tolist()
 
@@ -110,15 +142,15 @@ def test_cost_is_in_tokens_and_a_recomputation_is_cheaper() -> None:
 def test_the_nearest_price_wins() -> None:
     it = member()
     recipes = {it.key: Recipe(value=7.0, cost=5.0)}
-    estimates = {"op@1": 0.01}
+    costs = [known(cost=4.0)]
     listed = Pricing(per_operator={"op": 9.0})
-    assert prices(it, estimates=estimates)[1] == [4.0]
-    assert prices(it, estimates=estimates, pricing=listed)[1] == [9.0]
+    assert prices(it, costs=costs)[1] == [4.0]
+    assert prices(it, costs=costs, pricing=listed)[1] == [9.0]
     exact = Pricing(per_operator={"op": 9.0, "op@1": 8.0})
-    assert prices(it, estimates=estimates, pricing=exact)[1] == [8.0]
-    assert prices(it, estimates=estimates, pricing=listed, recipes=recipes) == ([7.0], [5.0])
+    assert prices(it, costs=costs, pricing=exact)[1] == [8.0]
+    assert prices(it, costs=costs, pricing=listed, recipes=recipes) == ([7.0], [5.0])
     last = Pricing(value=lambda quote: quote.price * 2, cost=lambda quote: quote.price + quote.input_size)
-    assert prices(it, estimates=estimates, pricing=last, recipes=recipes) == ([14.0], [405.0])
+    assert prices(it, costs=costs, pricing=last, recipes=recipes) == ([14.0], [405.0])
 
 
 def test_a_callable_sees_the_candidate() -> None:
@@ -221,3 +253,78 @@ def test_candidates_are_as_many_everywhere() -> None:
         replace(good, value=np.ones(2, np.float32))
     with pytest.raises(ValueError, match="read-only"):
         good.cost[0] = 2
+
+
+# history ---------------------------------------------------------------------------------------------
+
+
+def test_an_estimate_comes_from_inputs_of_this_size_or_of_the_nearest() -> None:
+    history = History(
+        [
+            known(octave=3, size=10.0, cost=30.0, spread=3.0, measured=5),
+            known(octave=8, size=400.0, cost=100.0, spread=None, measured=1),
+            known(octave=12, measured=0, cost=None, spread=None),  # runs that have told no cost
+            known(octave=5, size=40.0, unit="usd"),
+            known(operator="other@1", octave=5, size=40.0),
+        ]
+    )
+    assert history.estimate("op@1", 15.0) == Estimate(cost=45.0, spread=4.5, runs=5)
+    assert history.estimate("op@1", 300.0) == Estimate(cost=75.0, spread=None, runs=1)
+    assert history.estimate("op@1", 1.0) == Estimate(cost=3.0, spread=3.0 * (1.0 / 10.0), runs=5)
+    assert history.estimate("op@1", 5_000.0) == Estimate(cost=1_250.0, spread=None, runs=1)
+    assert history.estimate("op@1", 40.0) == Estimate(cost=120.0, spread=12.0, runs=5)
+    assert history.estimate("unknown@1", 40.0) is None
+    assert History([known(cost=1e308)]).estimate("op@1", 1e9) is None
+
+
+def test_success_is_a_rule_of_succession_over_all_runs() -> None:
+    history = History([known(runs=3, succeeded=3), known(unit="usd", runs=5, succeeded=1)])
+    assert history.success("op@1") == 5 / 10
+    assert history.success("unknown@1") == 1 / 2
+
+
+def test_success_weighs_the_value_where_that_is_asked_for() -> None:
+    it = member()
+    costs = [known(runs=8, succeeded=1)]
+    (plain,), _ = prices(it, costs=costs)
+    (weighed,), _ = prices(it, costs=costs, pricing=Pricing(weigh_success=True))
+    assert weighed == pytest.approx(plain * 0.2)
+    assert prices(it, costs=costs, pricing=Pricing(weigh_success=True), mode=Mode.REMOVE)[0] == [plain]
+    own = {it.key: Recipe(value=10.0)}
+    assert prices(it, costs=costs, recipes=own, pricing=Pricing(weigh_success=True))[0] == [2.0]
+
+
+def test_costs_in_another_unit_are_left_alone() -> None:
+    costs = [known(cost=4.0), known(unit="usd", cost=0.25)]
+    assert prices(member(), costs=costs)[1] == [4.0]
+    assert prices(member(), costs=costs, pricing=Pricing(unit="usd"))[1] == [0.25]
+    assert prices(member(), costs=costs, pricing=Pricing(unit="eur"))[1] == [200.0]
+
+
+@pytest.mark.parametrize("bad", [{"weigh_success": 1}, {"unit": 3}])
+def test_a_malformed_pricing_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        Pricing(**bad)
+
+
+def test_what_failed_counts_as_failed_and_costs_what_it_said(tmp_path: Path) -> None:
+    @operator(name="half")
+    def half(call: Call) -> Made:
+        if "bad" in call.inputs[0].content:
+            failed = StepFailed("no")
+            failed.cost = 7.0
+            raise failed
+        return Made(content=call.inputs[0].content.upper(), cost=3.0)
+
+    with Memory.open(tmp_path / "a.db", operators=[half]) as memory:
+        for name in ("one", "two"):
+            memory.record(name, id=name)
+            with memory.deriving(kind="cache", operator="half") as d:
+                d.write(d.read(name).content.upper())
+        report = memory.repair(
+            memory.correct({"one": "good", "two": "bad!"}, reason="r", actor="a"), solver="repair-all"
+        )
+        assert report.cost == 10.0
+        (cost,) = memory.store.operator_costs()
+    assert (cost.operator, cost.runs, cost.succeeded, cost.measured, cost.cost) == ("half@1", 2, 1, 2, 5.0)
+    assert cost.spread == pytest.approx(math.sqrt(8))

@@ -374,12 +374,15 @@ def test_a_check_that_breaks_refuses_and_quotes_nothing() -> None:
         assert "secret" not in verdict.saw
 
 
+NAMELESS: Check[Context] = Check(name=" ", applies=lambda context: True, judge=lambda context: None)
+
+
 @pytest.mark.parametrize(
     "bad",
     [
         [short, short],
         [lambda context: None],
-        [Check[Context](name=" ", applies=bool, judge=lambda context: None)],
+        [NAMELESS],
         [CHECKS[0]],
     ],
 )

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from memorepair.cli.guard import CLEAN, command
-from memorepair.cli.options import Actor, AsJson, Db, DryRun, KeyText, Reason, opened
+from memorepair.cli.options import (
+    Actor,
+    AsJson,
+    Db,
+    DryRun,
+    Evidence,
+    KeyText,
+    Reason,
+    SameOrigin,
+    opened,
+)
 from memorepair.cli.output import emit, say
 from memorepair.errors import InvalidFile, InvalidInput
+from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import as_key
 from memorepair.memory.artifact import Case
 from memorepair.repair.events import Interface
@@ -38,12 +49,23 @@ def delete(
     erase: Annotated[
         bool, typer.Option("--erase", help="The repair, or erase, then removes the content for good.")
     ] = False,
+    evidence: Evidence = "none",
+    same_origin: SameOrigin = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
     """Withdraw artifacts and all that was derived from them."""
     with opened(db) as memory:
-        _show(memory.delete(keys, reason=reason, actor=actor, erase=erase, dry_run=dry_run), as_json)
+        case = memory.delete(
+            keys,
+            reason=reason,
+            actor=actor,
+            evidence=cast(Policy, evidence),
+            same_origin=_sets(same_origin),
+            erase=erase,
+            dry_run=dry_run,
+        )
+    _show(case, as_json)
     return CLEAN
 
 
@@ -54,6 +76,8 @@ def correct(
     reason: Reason,
     content: Annotated[str | None, typer.Option(help="The new content.")] = None,
     file: MaybeFile = None,
+    evidence: Evidence = "none",
+    same_origin: SameOrigin = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -62,7 +86,16 @@ def correct(
         raise InvalidInput("give the new content by --content or by --file", witness=key)
     fresh = content if file is None else _read(file)
     with opened(db) as memory:
-        _show(memory.correct(key, fresh, reason=reason, actor=actor, dry_run=dry_run), as_json)
+        case = memory.correct(
+            key,
+            fresh,
+            reason=reason,
+            actor=actor,
+            evidence=cast(Policy, evidence),
+            same_origin=_sets(same_origin),
+            dry_run=dry_run,
+        )
+    _show(case, as_json)
     return CLEAN
 
 
@@ -78,13 +111,25 @@ def migrate(
     rows: Annotated[
         str | None, typer.Option(help="Operator (name@version) that carries data rows over.")
     ] = None,
+    evidence: Evidence = "none",
+    same_origin: SameOrigin = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
     """Supersede an interface (a schema or tool contract); what follows the old one is withdrawn."""
     interface = Interface(key=as_key(key if to is None else to), content=_read(file) or "")
     with opened(db) as memory:
-        _show(memory.migrate(key, interface, rows=rows, reason=reason, actor=actor, dry_run=dry_run), as_json)
+        case = memory.migrate(
+            key,
+            interface,
+            rows=rows,
+            reason=reason,
+            actor=actor,
+            evidence=cast(Policy, evidence),
+            same_origin=_sets(same_origin),
+            dry_run=dry_run,
+        )
+    _show(case, as_json)
     return CLEAN
 
 
@@ -95,11 +140,19 @@ def _read(file: Path) -> str:
         raise InvalidFile(f"{file} cannot be read as text: {error}", witness=str(file)) from error
 
 
+def _sets(given: list[str] | None) -> list[list[str]]:
+    return [one.split() for one in given or ()]
+
+
+def _kept(case: Case) -> str:
+    return f", {case.spared} spared by evidence" if case.spared else ""
+
+
 def _show(case: Case, as_json: bool) -> None:
     if as_json:
         emit(case)
     elif case.id == 0:
-        say(f"would withdraw {case.withdrawn} artifacts; nothing was changed")
+        say(f"would withdraw {case.withdrawn} artifacts{_kept(case)}; nothing was changed")
     else:
-        say(f"case {case.id}: {case.withdrawn} artifacts withdrawn", style="bold")
+        say(f"case {case.id}: {case.withdrawn} artifacts withdrawn{_kept(case)}", style="bold")
         say(f"next: memorepair plan {case.id}, memorepair repair {case.id}")

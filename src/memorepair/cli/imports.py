@@ -17,8 +17,11 @@ from memorepair.cli.options import AsJson, Db, DryRun, as_scope, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
-from memorepair.memory.artifact import Scope
 from memorepair.memory.exchange import Refusal
+
+Update = Annotated[
+    bool, typer.Option("--update", help="What differs here gets its next version instead of being refused.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -43,42 +46,38 @@ def _add_kind(formats: typer.Typer, kind: ImportKind) -> None:
         scope: Annotated[
             str | None, typer.Option(help="Where it is to live, like user/42; the kind's name unless given.")
         ] = None,
+        update: Update = False,
         dry_run: DryRun = False,
         as_json: AsJson = False,
     ) -> int:
-        return _bring(
-            kind, path, db, as_scope(kind.name if scope is None else scope), dry_run=dry_run, as_json=as_json
-        )
+        if db.exists():
+            opened(db).close()  # what is no memory is told before the long reading
+        recording = kind.read(path)
+        place = as_scope(kind.name if scope is None else scope)
+        if dry_run and not db.exists():
+            found = bring(None, recording, scope=place, dry_run=True)
+        else:
+            with Memory.open(db, create=not dry_run) as memory:
+                found = bring(memory, recording, scope=place, update=update, dry_run=dry_run)
+        if as_json:
+            emit(found.to_json())
+            return PROBLEMS if found.merged.refused else CLEAN
+        return _show(found)
 
     bring_in.__doc__ = kind.about
     command(formats, kind.name)(bring_in)
 
 
-def _bring(kind: ImportKind, path: Path, db: Path, scope: Scope, *, dry_run: bool, as_json: bool) -> int:
-    if db.exists():
-        opened(db).close()  # what is no memory is told before the long reading
-    recording = kind.read(path)
-    if dry_run and not db.exists():
-        found = bring(None, recording, scope=scope, dry_run=True)
-    else:
-        with Memory.open(db, create=not dry_run) as memory:
-            found = bring(memory, recording, scope=scope, dry_run=dry_run)
-    if as_json:
-        emit(found.to_json())
-    else:
-        _show(found)
-    return PROBLEMS if found.settlement.refused else CLEAN
-
-
-def _show(found: ImportReport) -> None:
-    recording, settled = found.recording, found.settlement
+def _show(found: ImportReport) -> int:
+    recording, merged = found.recording, found.merged
     pairs(
         {
             "artifacts": len(recording.items),
             "influence arcs": len(recording.links),
-            "to be stored" if found.dry_run else "stored": len(settled.fresh),
-            "there already": len(settled.same),
-            "refused": len(settled.refused),
+            "new": f"{len(merged.written):,}",
+            "updated": f"{len(merged.updated):,}",
+            "here already": f"{merged.same:,}",
+            "refused": f"{len(merged.refused):,}",
         }
     )
     rows("recorded", ("what", "count"), recording.recorded.items())
@@ -87,10 +86,9 @@ def _show(found: ImportReport) -> None:
     if recording.missing:
         lines = [(one.what, one.count, ", ".join(one.examples)) for one in recording.missing]
         rows("missing", ("what", "count", "such as"), lines, wide="such as")
-    if settled.refused:
-        rows("refused", ("key", "why"), [(one.key, one.why) for one in settled.refused], wide="why")
     if found.dry_run:
-        say("nothing was stored")
+        say("nothing was changed")
+    return _refused(merged.refused)
 
 
 def init(
@@ -155,10 +153,7 @@ def jsonl(
         ),
     ],
     db: Db,
-    update: Annotated[
-        bool,
-        typer.Option("--update", help="What differs here gets its next version instead of being refused."),
-    ] = False,
+    update: Update = False,
     actor: Annotated[str | None, typer.Option(envvar="MEMOREPAIR_ACTOR", help="Who does it.")] = None,
     reason: Annotated[str | None, typer.Option(help="Why; goes into the journal.")] = None,
     dry_run: DryRun = False,

@@ -25,6 +25,16 @@ ScopeText = Annotated[
 ]
 MaybeScope = Annotated[str | None, typer.Option("--scope", help="Only this scope, written like user/42.")]
 Wait = Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")]
+Evidence = Annotated[
+    str, typer.Option(help="What other support may keep in service: none, direct, grounded.")
+]
+SameOrigin = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Keys that count as one source, with a space between; repeat it for another such set.",
+        metavar="'KEY KEY...'",
+    ),
+]
 CaseNumber = Annotated[int, typer.Argument(metavar="CASE", help="Number of the case.")]
 Tradeoff = Annotated[float | None, typer.Option(help="Price: value per unit of cost.")]
 Budget = Annotated[

@@ -155,6 +155,7 @@ def _show_report(report: RepairReport) -> None:
         {
             "case": f"{report.case.id}, {report.case.status.value}",
             "cascade": report.cascade,
+            "spared by evidence": str(len(report.spared)) if report.spared else None,
             "republished": str(len(report.republished)),
             "unchanged": str(len(report.unchanged)),
             "released early": str(len(report.released)),
@@ -168,6 +169,8 @@ def _show_report(report: RepairReport) -> None:
     )
     if report.receipt is not None:
         say(f"erased {len(report.receipt.versions)} versions: {report.receipt.status}")
+    if report.spared:
+        rows("spared by evidence", ("key", "stands on"), report.spared.items(), wide="stands on")
     if report.still_withdrawn:
         lines = [(member.key, member.fate, member.why) for member in report.still_withdrawn]
         rows("left withdrawn", ("key", "fate", "why"), lines, wide="why")

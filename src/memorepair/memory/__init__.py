@@ -12,6 +12,7 @@ store        `Store`, the port
 sqlite       `SqliteStore`, the port in one SQLite file
 capture      `Derivation`: what is read becomes the provenance of what is written
 snapshot     `Snapshot`: everything but content, at one instant
+points       where a drill may strike
 schema       tables as numbered migrations
 migration    a file is made, or brought to the schema of this code
 connection   one connection behind a lock: pragmas, transactions, typed errors
@@ -35,9 +36,11 @@ cases        declared events, from the withdrawal to the close
 publication  staged successors, and the transaction that serves them
 undo         a case taken back from the journal's before-images
 erasure      content removed for good, with a receipt
+compaction   what the rows no longer have leaves the index and the file
 retention    before-images that nothing needs any more go after their time
 repairlock   one repair at a time
 usage        how often artifacts are got
+tracing      functions whose results are stored with what they were made from
 costs        what operators have cost so far
 check        whether the file still is what was written
 ============ ==========================================================================================

@@ -84,6 +84,10 @@ class State(IntEnum):
     ERASED = 6
 
 
+SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
+"""States of a version that serving doors read."""
+
+
 class Source(StrEnum):
     """Who said it."""
 
@@ -387,7 +391,7 @@ class Case:
     service, `delta` what the event brings, as the repair room wrote it (JSON, no content), `scale` the value
     and the cost that count as 1 in all its plans, None until its first repair. `attempts` counts the repairs
     begun since the last one that came to its end, in any process; `erasure` is None where nobody asked for
-    one.
+    one; `spared` counts the members of the cascade that evidence kept in service.
     """
 
     id: int
@@ -402,3 +406,4 @@ class Case:
     scale: tuple[float, float] | None = None
     attempts: int = 0
     erasure: Erasure | None = None
+    spared: int = 0

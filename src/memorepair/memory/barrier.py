@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import PROPAGATING
 from memorepair.memory.artifact import State
 from memorepair.memory.connection import Connection, Value
+from memorepair.memory.evidence import spare
 
 SERVED = """artifact a JOIN scope s ON s.sid = a.sid JOIN version v ON v.vid = a.cur
     LEFT JOIN barrier b ON b.vid = a.cur LEFT JOIN content c ON c.vid = a.cur AND b.vid IS NULL
@@ -62,7 +64,16 @@ class Barrier:
         if not db.readonly:
             db.run("CREATE TEMP TABLE cascaded(x INTEGER PRIMARY KEY)")
 
-    def withdraw(self, case: int, roots: Sequence[int], *, every_version: bool, entry: int) -> int:
+    def withdraw(
+        self,
+        case: int,
+        roots: Sequence[int],
+        *,
+        every_version: bool,
+        entry: int,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[int]] = (),
+    ) -> int:
         """Bar the cascade of `roots`, journal rows first; the number of current versions newly barred.
 
         Parameters
@@ -73,11 +84,14 @@ class Barrier:
             The event concerns the roots' former versions too, not the current ones alone.
         entry
             Journal entry that takes the rows.
+        evidence, same_origin
+            What may spare a member, see `weigh`; sets of artifacts (aid).
 
         Notes
         -----
-        O(cascade log store), in SQL alone. What an earlier case has barred keeps that case's row; the journal
-        has both. Former versions of the cascade go to the archive at once: nothing repairs them.
+        O(cascade log store), in SQL alone but for evidence. What an earlier case has barred keeps that case's
+        row; the journal has both. Former versions of the cascade go to the archive at once: nothing repairs
+        them, and nothing spares them.
         """
         run = self._db.run
         seeds: list[Value] = [*roots]
@@ -93,6 +107,10 @@ class Barrier:
             ]
         run("DELETE FROM cascaded")
         run(_CASCADE, (json.dumps(seeds),))
+        self._db.many(
+            "INSERT INTO spared(cause, vid, grp) SELECT ?, cur, ? FROM artifact WHERE aid = ?",
+            ((case, group, aid) for aid, group in spare(self._db, roots, evidence, same_origin)),
+        )
         run(
             """INSERT INTO journal_row(seq, vid, before, after, owner)
             SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?), b.cause

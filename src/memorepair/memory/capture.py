@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar, copy_context
+from dataclasses import replace
+from functools import wraps
 from secrets import token_hex
+from threading import Lock
 from types import TracebackType
-from typing import Literal, Self, TypeAlias
+from typing import Literal, ParamSpec, Self, TypeAlias, TypeVar
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind, Relation
@@ -28,13 +32,42 @@ from memorepair.memory.values import check_names, check_type, require_names
 OnStale: TypeAlias = Literal["raise", "quarantine"]
 """What becomes of a derivation that read something withdrawn or changed since."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_INNERMOST: ContextVar[Derivation | None] = ContextVar("memorepair_derivation", default=None)
+
+
+def innermost(store: Store) -> Derivation | None:
+    """The innermost derivation on this store that is under way where this is called; None where none is."""
+    here = _INNERMOST.get()
+    while here is not None and not (here._state == "open" and here._store is store):
+        here = here._outer
+    return here
+
+
+def note_reads(store: Store, artifacts: Iterable[Artifact]) -> None:
+    """Count what was served as read by the innermost derivation."""
+    here = innermost(store)
+    if here is not None:
+        for artifact in artifacts:
+            here._note(artifact.key, artifact.version)
+
 
 class Derivation:
     """A derivation under way, as a context: everything read so far is a source of what is written.
 
     All writes commit together when the block ends, in one `Store.write`, which refuses them if something read
     has changed or been withdrawn since, or keeps them all in quarantine. Nothing is written if the block
-    raises. A derivation is used once.
+    raises. A derivation is used once, as ``with`` or as ``async with``.
+
+    It follows the flow of control: tasks and `asyncio.to_thread` begun inside belong to it; another thread
+    does where it runs what `bound` gave. What a memory serves where it is the innermost one counts as read by
+    it. A value that was read and not used counts all the same, unless `release` takes it back.
+
+    Nested, it begins with what the outer one has read so far (that could have flowed in), unless `isolated`;
+    when it ends, what it wrote counts as read by the outer one (that flows out), or, where it wrote nothing
+    or raised, what it read.
 
     Parameters
     ----------
@@ -48,6 +81,8 @@ class Derivation:
         ``raise`` or ``quarantine``.
     allow_tombstoned, actor, reason
         Of the write.
+    isolated
+        Takes nothing from the derivation around it.
     """
 
     def __init__(
@@ -64,11 +99,16 @@ class Derivation:
         allow_tombstoned: bool = False,
         actor: str | None = None,
         reason: str | None = None,
+        isolated: bool = False,
     ) -> None:
         if on_stale not in ("raise", "quarantine"):
             raise InvalidInput("on_stale is raise or quarantine", witness=on_stale)
         (require_names if allow_tombstoned else check_names)(actor, reason)
         self._store = store
+        self._outer: Derivation | None = None
+        check_type(isolated, bool, "isolated is True or False")
+        self._isolated = isolated
+        self._lock = Lock()
         self._kind = as_member(Kind, kind)
         self._recipe = Recipe() if recipe is None else recipe
         check_type(self._recipe, Recipe, "a recipe is a Recipe")
@@ -82,6 +122,8 @@ class Derivation:
         self._reason = reason
         self._quarantined: tuple[Key, ...] = ()
         self._reads: dict[Read, None] = {}
+        self._begun: set[Read] = set()
+        self._written: list[Key] = []
         self._drafts: dict[Key, Draft] = {}
         self._state = "new"
 
@@ -89,22 +131,48 @@ class Derivation:
         if self._state != "new":
             raise InvalidInput("a derivation is used once", witness=self._state)
         self._state = "open"
+        self._outer = _INNERMOST.get()
+        around = None if self._isolated else innermost(self._store)
+        if around is not None:
+            self._reads = around._read_so_far()
+        self._begun = set(self._reads)
+        _INNERMOST.set(self)
         return self
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, trace)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._state = "ended"
-        if kind is None and self._drafts:
-            report = self._store.write(
-                list(self._drafts.values()),
-                act="derive",
-                allow_tombstoned=self._allow_tombstoned,
-                actor=self._actor,
-                reason=self._reason,
-                quarantine=self._on_stale == "quarantine",
-            )
-            self._quarantined = report.quarantined
+        with self._lock:
+            self._state = "ended"
+            drafts, reads = list(self._drafts.values()), dict(self._reads)
+        if _INNERMOST.get() is self:
+            _INNERMOST.set(self._outer)
+        around = innermost(self._store)
+        written: list[Key] = []
+        try:
+            if kind is None and drafts:
+                report = self._store.write(
+                    drafts,
+                    act="derive",
+                    allow_tombstoned=self._allow_tombstoned,
+                    actor=self._actor,
+                    reason=self._reason,
+                    quarantine=self._on_stale == "quarantine",
+                )
+                self._quarantined = report.quarantined
+                written = [draft.key for draft in drafts]
+        finally:
+            # An error may have been made of what was read: it flows out as well.
+            if around is not None:
+                around._take(written, [read for read in reads if read not in self._begun])
 
     @property
     def quarantined(self) -> tuple[Key, ...]:
@@ -120,14 +188,71 @@ class Derivation:
         """
         self._require_open()
         artifact = self._store.get(as_key(key))
-        read = Read(
-            key=artifact.key,
-            version=artifact.version,
-            relation=self._relation if relation is None else as_member(Relation, relation),
-            group=group,
-        )
-        self._reads[read] = None
+        word = None if relation is None else as_member(Relation, relation)
+        self._note(artifact.key, artifact.version, word, group)
+        inside = innermost(self._store)
+        if inside is not None and inside is not self:  # an outer one was asked: this block knows it, too
+            inside._note(artifact.key, artifact.version, word, group)
         return artifact
+
+    def _note(self, key: Key, version: int | None, relation: Relation | None = None, group: int = 0) -> None:
+        """Count a version as read, however it was come by."""
+        read = Read(
+            key=key, version=version, relation=self._relation if relation is None else relation, group=group
+        )
+        with self._lock:
+            self._reads[read] = None
+
+    def _take(self, written: Iterable[Key], reads: Iterable[Read]) -> None:
+        """What an inner derivation hands out when it ends: what it wrote, or else what it read."""
+        keys = list(written)
+        for key in keys:
+            self._note(key, self._store.describe(key).version)
+        with self._lock:
+            self._written.extend(keys)
+            if not keys:
+                self._reads.update(dict.fromkeys(reads))
+
+    def release(self, key: KeyLike) -> None:
+        """Declare that nothing of what was read of `key` is in later writes; earlier ones keep their arc.
+
+        Raises
+        ------
+        InvalidInput
+            It was not read.
+        """
+        self._require_open()
+        released = as_key(key)
+        with self._lock:
+            left = {read: None for read in self._reads if read.key != released}
+            if len(left) == len(self._reads):
+                raise InvalidInput(f"{released} was not read here", witness=released)
+            self._reads = left
+
+    def bound(self, function: Callable[P, T]) -> Callable[P, T]:
+        """The function as it would run here, for a thread of its own: what it reads and writes counts here.
+
+        It may be called by several threads at once; the block must outlast them.
+        """
+        context = copy_context()
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            # A context is entered by one thread at a time, so each call has a copy.
+            return context.copy().run(function, *args, **kwargs)
+
+        return call
+
+    @property
+    def written(self) -> tuple[Key, ...]:
+        """What derivations inside this one have written so far, oldest first."""
+        with self._lock:
+            return tuple(self._written)
+
+    def _read_so_far(self) -> dict[Read, None]:
+        """What counts as read so far, in order."""
+        with self._lock:
+            return dict(self._reads)
 
     def write(
         self,
@@ -145,19 +270,21 @@ class Derivation:
         embedding: Embedding | None = None,
         semantic: KeyLike | Iterable[KeyLike] = (),
         recipe: Recipe | None = None,
+        uses: Iterable[KeyLike | Iterable[KeyLike]] | None = None,
     ) -> Key:
         """Write when the block ends; the key is valid from then on, its id random unless given.
+
+        `uses` says how what was read supports the content: a list of keys are needed together, a list of
+        lists are alternatives, each enough by itself. What was read and is not named is needed by each.
 
         Raises
         ------
         InvalidInput
-            This derivation has written the key already.
+            This derivation has written the key already, or has not read what the content uses.
         """
         self._require_open()
         key = Key(self._scope if scope is None else as_scope(scope), token_hex(8) if id is None else id)
-        if key in self._drafts:
-            raise InvalidInput(f"{key} is written twice", witness=key)
-        self._drafts[key] = Draft(
+        draft = Draft(
             key=key,
             content=content,
             kind=self._kind if kind is None else as_member(Kind, kind),
@@ -169,11 +296,42 @@ class Derivation:
             metadata={} if metadata is None else metadata,
             embedding=embedding,
             recipe=self._recipe if recipe is None else recipe,
-            reads=tuple(self._reads),
+            reads=tuple(self._read_so_far()) if uses is None else self._grouped(uses),
             semantic=as_keys(semantic),
         )
+        with self._lock:
+            self._require_open()  # another thread may have ended the block
+            if key in self._drafts:
+                raise InvalidInput(f"{key} is written twice", witness=key)
+            self._drafts[key] = draft
         return key
+
+    def _grouped(self, uses: Iterable[KeyLike | Iterable[KeyLike]]) -> tuple[Read, ...]:
+        """What was read, in the groups that `uses` states."""
+        groups, reads = _alternatives(uses), self._read_so_far()
+        named_keys = set[Key]().union(*groups)
+        read_keys = {read.key for read in reads}
+        if strange := named_keys - read_keys:
+            raise InvalidInput("this derivation has not read what it uses", witness=min(strange))
+        return tuple(
+            replace(read, group=number)
+            for number, group in enumerate(groups)
+            for read in reads
+            if read.key in group or read.key not in named_keys
+        )
 
     def _require_open(self) -> None:
         if self._state != "open":
             raise InvalidInput("a derivation reads and writes inside its with block", witness=self._state)
+
+
+def _alternatives(uses: Iterable[KeyLike | Iterable[KeyLike]]) -> list[set[Key]]:
+    """The sets of keys that are each enough; keys without lists around them are one."""
+    listed = list(uses)
+    flat = {as_key(one) for one in listed if isinstance(one, Key | str)}
+    groups = [set(as_keys(one)) for one in listed if not isinstance(one, Key | str)]
+    if flat and groups:
+        raise InvalidInput("uses is a list of keys, or a list of lists of keys", witness=min(flat))
+    if not all(groups):
+        raise InvalidInput("an alternative names at least one key", witness=())
+    return groups or [flat]

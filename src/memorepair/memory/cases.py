@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from memorepair.errors import InvalidEvent, InvalidInput, UnknownId, Withdrawn
+from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import Prepared, delta_of, key_of
@@ -23,6 +24,29 @@ REMOVING = (DELETE, "recover")
 
 _CASES = """SELECT cause, tau, status, at, n, actor, reason, delta, unit_value, unit_cost, attempts, erasure
     FROM cases"""
+
+
+# A member is still the case's to repair, unless another event removes it: that one archives it at its close.
+_LEFT = f"""SELECT 1 FROM journal j JOIN journal_row r ON r.seq = j.seq AND r.after = ?1
+    JOIN barrier b ON b.vid = r.vid AND b.state = ?1
+    WHERE j.cause = ?2 AND j.act = 'withdraw' AND NOT EXISTS(
+        SELECT 1 FROM case_root t JOIN cases k ON k.cause = t.cause AND k.tau IN {REMOVING}
+        WHERE t.cause = b.cause AND t.vid = b.vid) LIMIT 1"""  # noqa: S608  constants
+
+
+def declared(db: Connection, case: int) -> list[object]:
+    """What the books say of a case's event, for the seal of its withdrawal."""
+    rows = db.rows("SELECT tau, at, horizon, n, actor, reason, delta FROM cases WHERE cause = ?", (case,))
+    rows += db.rows("SELECT pos, aid, vid FROM case_root WHERE cause = ? ORDER BY pos", (case,))
+    return [*rows, buried(db, case, root=True)]
+
+
+def buried(db: Connection, case: int, *, root: bool) -> list[str]:
+    """The tombstones a case has set: of its roots at the withdrawal, of what was derived at the erasure."""
+    found = db.rows(
+        "SELECT digest, aid FROM tombstone WHERE cause = ? AND root = ? ORDER BY digest, aid", (case, root)
+    )
+    return [f"{digest.hex()} {aid}" for digest, aid in found]
 
 
 class Cases:
@@ -55,11 +79,15 @@ class Cases:
         successors: Mapping[Key, Key],
         delta: Mapping[str, Json],
         erase: bool,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[Key]] = (),
     ) -> int:
         """Withdraw the cascade of the roots, then serve what replaces them."""
         self._check(roots, replacements, successors)
         if erase and event != DELETE:
             raise InvalidEvent(f"a {event} event erases nothing", witness=event)
+        if erase and evidence != "none":
+            raise InvalidEvent("an erasure spares nothing: what stays might quote it", witness=evidence)
         places = find(self._db, roots)
         there = [known(places, root) for root in roots]
         for root, one in zip(roots, there, strict=True):
@@ -72,11 +100,17 @@ class Cases:
         )
         with self._journal.entry("withdraw", case=case, actor=actor, reason=reason) as seq:
             newly = self._barrier.withdraw(
-                case, [one.aid for one in there], every_version=event == DELETE, entry=seq
+                case,
+                [one.aid for one in there],
+                every_version=event == DELETE,
+                entry=seq,
+                evidence=evidence,
+                same_origin=self._aids(same_origin),
             )
-        self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
-        if event in REMOVING:
-            self._bury(case, every_version=event == DELETE)
+            self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
+            if event in REMOVING:
+                self._bury(case, every_version=event == DELETE)
+            self._journal.book(seq, declared(self._db, case))
         if replacements:
             self._writer.write(replacements, act="replace", case=case, replacing=frozenset(roots))
         replaced = {prepared.draft.key for prepared in replacements}
@@ -107,6 +141,10 @@ class Cases:
             if root not in named:
                 raise InvalidEvent(f"{root} is superseded but is no root of the event", witness=root)
 
+    def _aids(self, sets: Sequence[Sequence[Key]]) -> list[list[int]]:
+        places = find(self._db, [key for one in sets for key in one])
+        return [[known(places, key).aid for key in one] for one in sets]
+
     def _insert(self, event: str, actor: str | None, reason: str | None, delta: str, erase: bool) -> int:
         erasure = Erasure.ASKED.value if erase else None
         self._db.run(
@@ -119,15 +157,15 @@ class Cases:
     def _bury(self, case: int, *, every_version: bool) -> None:
         # Engine read: the versions of the roots that were in service, turned into digests at once.
         texts = self._db.rows(
-            """SELECT s.name, c.text FROM case_root r
+            """SELECT s.name, c.text, a.aid FROM case_root r
             JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid JOIN version v ON v.aid = a.aid
             JOIN content c ON c.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
             WHERE r.cause = ? AND b.state IS NOT ? AND (? OR v.vid = r.vid)""",
             (case, State.QUARANTINED, every_version),
         )
         self._db.many(
-            "INSERT OR IGNORE INTO tombstone(digest, cause) VALUES(?,?)",
-            ((self._secret.tombstone(scope, text), case) for scope, text in texts),
+            "INSERT OR IGNORE INTO tombstone(digest, cause, aid, root) VALUES(?,?,?,1)",
+            ((self._secret.tombstone(scope, text), case, aid) for scope, text, aid in texts),
         )
 
     def _supersede(self, case: int, vids: Sequence[int], *, journalled: bool) -> None:
@@ -142,11 +180,11 @@ class Cases:
         return self._db.number("SELECT state FROM barrier WHERE vid = ?", (vid,))
 
     def close(self, case: int) -> None:
-        """Archive roots that nothing replaces; closed, or in part while a member is still withdrawn."""
-        declared = self.get(case)
-        if declared.status is CaseStatus.UNDONE:
+        """Archive roots that nothing replaces; closed, or in part while a member can still be repaired."""
+        there = self.get(case)
+        if there.status is CaseStatus.UNDONE:
             raise InvalidInput(f"case {case} has been undone", witness=case)
-        event = declared.event
+        event = there.event
         left = self._db.rows(
             "SELECT r.vid FROM case_root r JOIN barrier b ON b.vid = r.vid WHERE r.cause = ? AND b.state = ?",
             (case, State.WITHDRAWN),
@@ -155,14 +193,17 @@ class Cases:
             if event in REMOVING:
                 self._journal.add(seq, ((vid, State.WITHDRAWN, State.ARCHIVED) for (vid,) in left))
                 self._barrier.move((vid for (vid,) in left), State.ARCHIVED, case)
-        withdrawn = self._db.row(
-            """SELECT 1 FROM journal j JOIN journal_row r ON r.seq = j.seq AND r.after = ?1
-            JOIN barrier b ON b.vid = r.vid AND b.state = ?1
-            WHERE j.cause = ?2 AND j.act = 'withdraw' LIMIT 1""",
-            (State.WITHDRAWN, case),
-        )
-        self.set_status(case, CaseStatus.CLOSED_PARTIAL if withdrawn else CaseStatus.CLOSED)
+        self.set_status(case, CaseStatus.CLOSED_PARTIAL)
         self._db.run("UPDATE cases SET attempts = 0 WHERE cause = ?", (case,))
+        self.settle()
+
+    def settle(self) -> None:
+        """Close the cases closed in part that have nothing left: others have removed the rest meanwhile."""
+        for (case,) in self._db.rows(
+            "SELECT cause FROM cases WHERE status = ?", (CaseStatus.CLOSED_PARTIAL,)
+        ):
+            if self._db.row(_LEFT, (State.WITHDRAWN, case)) is None:
+                self.set_status(case, CaseStatus.CLOSED)
 
     def begin(self, case: int, digest: str, *, again: bool) -> None:
         """Journal what a repair is about to do, and count it."""
@@ -237,4 +278,5 @@ class Cases:
             scale=None if unit_value is None or unit_cost is None else (unit_value, unit_cost),
             attempts=attempts,
             erasure=None if erasure is None else Erasure(erasure),
+            spared=self._db.number("SELECT count(*) FROM spared WHERE cause = ?", (cause,)),
         )

@@ -2,27 +2,61 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 
-from memorepair.memory.artifact import State
+from memorepair.memory.artifact import CaseStatus, State
+from memorepair.memory.cases import buried, declared
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
 from memorepair.memory.secret import UNKNOWN, Secret
 
-# The barrier is the journal's sum: each version's last row says whether a barrier stands and in which state.
-# Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none either, nor
-# has what an undo brings back from the archive (4) to what an ordinary update made of it.
+# The barrier is the journal's sum: each version's last row says whether a barrier stands, in which state, and
+# whose. Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none
+# either, nor has what an undo brings back from the archive (4) to what an ordinary update made of it. It
+# belongs to the entry's case; after an undo to whom it belonged before, after a pruning to whom it did.
 _BARRIER = """WITH last AS (
-        SELECT vid, before, after, max(seq) AS seq FROM journal_row WHERE before IS NOT after GROUP BY vid)
-    SELECT v.vid, b.state, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1)
-        OR (l.after = ?2 AND l.before = ?3 AND (SELECT act FROM journal j WHERE j.seq = l.seq) = 'undo'),
-        NULL, l.after) AS due
-    FROM version v LEFT JOIN last l ON l.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
-    WHERE l.vid IS NULL OR b.state IS NOT due
+        SELECT r.vid, r.before, r.after, r.owner, max(r.seq) AS seq
+        FROM journal_row r JOIN journal j ON j.seq = r.seq
+        WHERE r.before IS NOT r.after OR (j.act IN ('replace', 'supersede') AND r.after = ?2)
+            OR (j.act = 'withdraw' AND r.after = ?4 AND EXISTS(
+                SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid))
+        GROUP BY r.vid),
+    wanted AS (SELECT l.vid, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1)
+            OR (l.after = ?2 AND l.before = ?3 AND j.act = 'undo'), NULL, l.after) AS due,
+        CASE j.act WHEN 'prune' THEN l.owner WHEN 'undo' THEN (
+            SELECT iif(r.before IS NULL, j.cause, r.owner) FROM journal f CROSS JOIN journal_row r
+            ON r.seq = f.seq AND r.vid = l.vid WHERE f.cause = j.cause ORDER BY f.seq LIMIT 1)
+        ELSE j.cause END AS owner
+        FROM last l JOIN journal j ON j.seq = l.seq)
+    SELECT v.vid, b.state, w.due FROM version v LEFT JOIN wanted w ON w.vid = v.vid
+    LEFT JOIN barrier b ON b.vid = v.vid
+    WHERE w.vid IS NULL OR b.state IS NOT w.due OR (w.due NOTNULL AND b.cause IS NOT w.owner)
     UNION ALL SELECT b.vid, b.state, NULL FROM barrier b
     LEFT JOIN version v ON v.vid = b.vid WHERE v.vid IS NULL"""
+
+# What the journal has last of the arcs into each version, against those there are.
+_ARCS = """WITH due AS (SELECT vid, arcs, max(seq) FROM journal_row WHERE arcs NOTNULL GROUP BY vid),
+    found AS (SELECT vid, arcs_digest(json_group_array(json_array(src_vid, rel, grp, pos))) AS arcs FROM (
+        SELECT a.cur AS vid, arc.src_vid, arc.rel, arc.grp, arc.pos
+        FROM arc JOIN artifact a ON a.aid = arc.dst
+        UNION ALL SELECT dst_vid, src_vid, rel, grp, pos FROM arc_old) GROUP BY vid)
+    SELECT v.vid FROM version v LEFT JOIN due d ON d.vid = v.vid LEFT JOIN found f ON f.vid = v.vid
+    WHERE coalesce(d.arcs, ?1) IS NOT coalesce(f.arcs, ?1)"""
+
+# A release keeps the arcs it has re-pointed, which the journal had before, until its case is undone.
+_IMAGES = """WITH stood AS (SELECT seq, vid, before, after,
+        lag(arcs) OVER (PARTITION BY vid ORDER BY seq) AS earlier FROM journal_row WHERE arcs NOTNULL),
+    found AS (SELECT seq, dst_vid AS vid,
+        arcs_digest(json_group_array(json_array(src_vid, rel, grp, pos))) AS arcs
+        FROM arc_image GROUP BY seq, dst_vid)
+    SELECT s.vid FROM stood s JOIN journal j ON j.seq = s.seq AND j.act = 'publish'
+    JOIN cases k ON k.cause = j.cause AND k.status <> ?2 LEFT JOIN found f ON f.seq = s.seq AND f.vid = s.vid
+    WHERE s.before = ?3 AND s.after = ?4 AND coalesce(s.earlier, ?1) IS NOT coalesce(f.arcs, ?1)
+    UNION ALL SELECT f.vid FROM found f LEFT JOIN stood s ON s.seq = f.seq AND s.vid = f.vid
+    WHERE s.vid IS NULL"""
 _COUNTED = (
     (
         "dangling_arc",
@@ -45,7 +79,9 @@ _COUNTED = (
 
 
 # Content becomes a digest at once. A version without content must have been erased.
-_CONTENT = """SELECT v.vid, c.text, v.digest, b.state FROM version v LEFT JOIN content c ON c.vid = v.vid
+_CONTENT = """SELECT v.vid, c.text, v.digest, b.state, v.made, c.meta, r.body,
+    v.aid, v.no, v.born, v.kind, v.arch, v.size
+    FROM version v LEFT JOIN content c ON c.vid = v.vid LEFT JOIN recipe r ON r.vid = v.vid
     LEFT JOIN barrier b ON b.vid = v.vid WHERE v.vid > ? ORDER BY v.vid LIMIT ?"""
 _BATCH = 1_000
 
@@ -59,22 +95,54 @@ def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
     ]
     faults += journal.verify()
     faults += _content(db, secret)
-    for vid, state, due in db.rows(_BARRIER, (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED)):
-        stands = "no barrier" if state is None else State(state).name.lower()
-        wanted = "none" if due is None else State(due).name.lower()
-        faults.append(
-            Fault(code="barrier", message=f"{stands} where the journal wants {wanted}", witness=vid)
-        )
+    faults += _barriers(db)
+    faults += _arcs(db, secret)
+    faults += _books(db, secret)
     for code, what, statement in _COUNTED:
         if n := db.number(statement):
             faults.append(Fault(code=code, message=f"{n} {what}", witness=n))
     return faults
 
 
+def _barriers(db: Connection) -> Iterator[Fault]:
+    states = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.WITHDRAWN)
+    for vid, state, due in db.rows(_BARRIER, states):
+        stands = "no barrier" if state is None else State(state).name.lower()
+        wanted = "none" if due is None else State(due).name.lower()
+        what = (
+            "of another case than the journal says" if state == due else f"where the journal wants {wanted}"
+        )
+        yield Fault(code="barrier", message=f"{stands} {what}", witness=vid)
+
+
+def _arcs(db: Connection, secret: Secret) -> Iterator[Fault]:
+    def digest(arcs: str) -> bytes:
+        return secret.arcs(tuple(arc) for arc in json.loads(arcs))
+
+    db.raw.create_function("arcs_digest", 1, digest, deterministic=True)
+    nothing = secret.arcs(())
+    for (vid,) in db.rows(_ARCS, (nothing,)):
+        yield Fault(code="arcs", message="the arcs into a version are not those written", witness=vid)
+    for (vid,) in db.rows(_IMAGES, (nothing, CaseStatus.UNDONE, State.WITHDRAWN, State.ACTIVE)):
+        yield Fault(code="image", message="arcs kept for an undo are not those there were", witness=vid)
+
+
+def _books(db: Connection, secret: Secret) -> Iterator[Fault]:
+    for case, act, also in db.rows(
+        """SELECT k.cause, j.act, j.also FROM cases k
+        LEFT JOIN journal j ON j.cause = k.cause AND j.act IN ('withdraw', 'erase')
+        WHERE k.status <> ? ORDER BY k.cause""",
+        (CaseStatus.UNDONE,),
+    ):
+        said = buried(db, case, root=False) if act == "erase" else declared(db, case)
+        if secret.books(said) != also:
+            yield Fault(code="case", message=f"the books of case {case} are not those written", witness=case)
+
+
 def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
     last = 0
     while rows := db.rows(_CONTENT, (last, _BATCH)):
-        for vid, text, digest, state in rows:
+        for vid, text, digest, state, made, meta, recipe, *row in rows:
             if text is None and digest == UNKNOWN and state is not None:
                 continue  # its place alone was imported
             if (text is None) is not (state == State.ERASED):
@@ -83,6 +151,12 @@ def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
             elif text is not None and secret.digest(text) != digest:
                 yield Fault(
                     code="content", message="a version's content is not what was written", witness=vid
+                )
+            elif text is None and recipe is not None:
+                yield Fault(code="content", message="an erased version still has its recipe", witness=vid)
+            elif text is not None and secret.made(row, meta, recipe) != made:
+                yield Fault(
+                    code="version", message="how a version is described or made is altered", witness=vid
                 )
         last = rows[-1][0]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 from memorepair.errors import CorruptStore, ForeignStore, InvalidInput, NewerSchema, StoreError
+from memorepair.memory.points import BEGIN, CHECKPOINT, COMMIT, COMMITTED, STATEMENT, reach
 from memorepair.memory.schema import APPLICATION_ID, SCHEMA_VERSION
 from memorepair.memory.secret import key_file, unsettled
 
@@ -64,9 +65,7 @@ def examine(path: Path) -> bool:
         raise StoreError(f"{path} cannot be read: {error.strerror}", witness=str(path)) from error
     if emptied:  # the key gets its name only when the tables are there
         raise CorruptStore(f"{path} is empty, but its key is there: its content is lost", witness=size)
-    if not header:
-        return False
-    if _unfinished(path):
+    if not header or _unfinished(path) or _blank(header):
         return False
     if not header.startswith(MAGIC):
         raise ForeignStore(f"{path} is no database", witness=str(path))
@@ -88,6 +87,12 @@ def _unfinished(path: Path) -> bool:
     # A process died while it made the tables: the rollback journal is there, and the key, which comes first.
     journal, key = path.with_name(path.name + "-journal"), key_file(path)
     return journal.exists() and journal.stat().st_size > 0 and (key.exists() or unsettled(key).exists())
+
+
+def _blank(header: bytes) -> bool:
+    # A process died between the first page and the tables: a database that never had a schema, of nobody's.
+    whole = len(header) == 100 and header.startswith(MAGIC)
+    return whole and not any(header[40:44] + header[60:64] + header[68:72])
 
 
 def check_schema(version: int, path: Path) -> None:
@@ -181,16 +186,19 @@ class Connection:
 
     def run(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Execute; the number of rows changed."""
+        reach(STATEMENT)
         with self._stating():
             return self._db.execute(sql, values).rowcount
 
     def many(self, sql: str, rows: Iterable[Sequence[Value]]) -> None:
         """Execute once a row."""
+        reach(STATEMENT)
         with self._stating():
             self._db.executemany(sql, rows)
 
     def checkpoint(self, *, wait: float) -> bool:
         """Write everything into the file and empty the log; False while a reader holds an older snapshot."""
+        reach(CHECKPOINT)
         with self._stating():
             self._db.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")
             try:
@@ -252,9 +260,12 @@ class Connection:
                 if full:  # an error inside a transaction, so before it
                     self._db.execute("PRAGMA synchronous=FULL")
                 try:
+                    reach(BEGIN)
                     self._db.execute("BEGIN IMMEDIATE")
                     yield
+                    reach(COMMIT)
                     self._db.execute("COMMIT" if keep else "ROLLBACK")
+                    reach(COMMITTED)
                 finally:
                     if self._in_transaction():
                         self._db.execute("ROLLBACK")

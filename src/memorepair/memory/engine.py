@@ -6,14 +6,16 @@ Nothing here serves anybody. Each statement that touches content says why it may
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
-from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
+from memorepair.memory.artifact import Artifact, CaseStatus, Draft, Key, Read, Recipe, State
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
 from memorepair.memory.connection import Connection
-from memorepair.memory.exchange import Member, SupportArc
+from memorepair.memory.exchange import Member, Spared, SupportArc
 from memorepair.memory.journal import Journal
 from memorepair.memory.keys import find, known, place
 from memorepair.memory.usage import Usage
@@ -27,6 +29,24 @@ _MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a
     CROSS JOIN version v ON v.vid = r.vid CROSS JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
     LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN usage u ON u.aid = a.aid
     WHERE j.cause = ? AND j.act = 'withdraw' AND (r.after = ? OR t.vid IS NOT NULL) ORDER BY v.vid"""
+
+# Beside `_MEMBERS`, column by column; what is spared is no root.
+_SPARED = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)),
+    v.digest, 0, v.born, coalesce(u.reads, 0), u.last,
+    (SELECT count(DISTINCT dst) FROM arc WHERE src = a.aid), v.size, a.aid, v.vid
+    FROM spared p CROSS JOIN version v ON v.vid = p.vid CROSS JOIN artifact a ON a.aid = v.aid
+    JOIN scope s ON s.sid = a.sid LEFT JOIN barrier b ON b.vid = v.vid LEFT JOIN usage u ON u.aid = a.aid
+    WHERE p.cause = ? ORDER BY v.vid"""
+
+# A spared version may be a former one by now; its arcs lie with the former ones then.
+_KEPT_BY = """SELECT p.vid, s.name, a.id, arc.pos FROM spared p CROSS JOIN version v ON v.vid = p.vid
+    CROSS JOIN artifact d ON d.aid = v.aid AND d.cur = v.vid
+    CROSS JOIN arc ON arc.dst = d.aid AND arc.grp = p.grp AND arc.rel <> ?2
+    CROSS JOIN artifact a ON a.aid = arc.src JOIN scope s ON s.sid = a.sid WHERE p.cause = ?1
+    UNION SELECT p.vid, s.name, a.id, o.pos FROM spared p
+    CROSS JOIN arc_old o ON o.dst_vid = p.vid AND o.grp = p.grp AND o.rel <> ?2
+    CROSS JOIN version w ON w.vid = o.src_vid CROSS JOIN artifact a ON a.aid = w.aid
+    JOIN scope s ON s.sid = a.sid WHERE p.cause = ?1 ORDER BY 1, 4"""
 
 _SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coalesce(b.state, 0), v.no,
     v.digest, v.size
@@ -46,27 +66,46 @@ def members(db: Connection, usage: Usage, case: int) -> list[Member]:
     """The cascade of a case as it was withdrawn, roots included, in order of birth."""
     if not db.row("SELECT 1 FROM cases WHERE cause = ?", (case,)):
         raise UnknownId(f"there is no case {case}", witness=case)
-    found: list[Member] = []
-    for row in db.rows(_MEMBERS, (case, State.WITHDRAWN)):
-        name, id, no, kind, arch, state, digest, root, born, uses, last, dependents, size, aid = row
-        more, later = usage.pending(aid)
-        found.append(
-            Member(
-                key=key_of(name, id),
-                version=no,
-                kind=Kind(kind),
-                arch=Arch(arch),
-                state=State(state),
-                digest=digest.hex(),
-                root=bool(root),
-                updated_at=born,
-                uses=uses + more,
-                last_accessed_at=later or last,
-                dependents=dependents,
-                size=size,
-            )
-        )
-    return found
+    return [_member(row, usage) for row in db.rows(_MEMBERS, (case, State.WITHDRAWN))]
+
+
+def spared(db: Connection, usage: Usage, case: int) -> list[Spared]:
+    """What evidence kept in service at the withdrawal of a case, in order of birth."""
+    by: defaultdict[int, dict[Key, None]] = defaultdict(dict)
+    for vid, name, id, _ in db.rows(_KEPT_BY, (case, Relation.SUPERSEDE)):
+        by[vid][key_of(name, id)] = None
+    return [
+        Spared(member=_member(row[:-1], usage), by=tuple(by[row[-1]])) for row in db.rows(_SPARED, (case,))
+    ]
+
+
+def spared_by(db: Connection, key: Key) -> list[int]:
+    """Cases, not undone, that spared the current version of a key; the newest first."""
+    rows = db.rows(
+        """SELECT p.cause FROM spared p JOIN cases c ON c.cause = p.cause AND c.status <> ?
+        WHERE p.vid = ? ORDER BY p.cause DESC""",
+        (CaseStatus.UNDONE.value, place(db, key).vid),
+    )
+    return [cause for (cause,) in rows]
+
+
+def _member(row: tuple[Any, ...], usage: Usage) -> Member:
+    name, id, no, kind, arch, state, digest, root, born, uses, last, dependents, size, aid = row
+    more, later = usage.pending(aid)
+    return Member(
+        key=key_of(name, id),
+        version=no,
+        kind=Kind(kind),
+        arch=Arch(arch),
+        state=State(state),
+        digest=digest.hex(),
+        root=bool(root),
+        updated_at=born,
+        uses=uses + more,
+        last_accessed_at=later or last,
+        dependents=dependents,
+        size=size,
+    )
 
 
 def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:

@@ -1,7 +1,7 @@
 """Erasure: content of a deletion's cascade removed for good, with a receipt.
 
 Rows and index entries go in one transaction. The full-text index then still has their postings in older
-segments, and the log their pages: `purge` merges and truncates, and may be repeated until it succeeds.
+segments, and the log their pages: `purge` compacts, and may be repeated until it succeeds.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.memory import index
 from memorepair.memory.artifact import CaseStatus, Erasure, State
-from memorepair.memory.cases import DELETE, Cases
+from memorepair.memory.cases import DELETE, Cases, buried
 from memorepair.memory.codec import key_of
+from memorepair.memory.compaction import compact
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import ErasedVersion, Receipt
 from memorepair.memory.journal import Journal
@@ -23,7 +24,6 @@ TABLES = ("content", "vector", "recipe", "staged", "verdict")
 """Where a version has rows of its own that can hold content, or words about it."""
 
 _BATCH = 1_000
-_MERGE_PAGES = 2_000
 _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 _MINE = "journal j CROSS JOIN journal_row r ON r.seq = j.seq AND j.cause = ?1 AND j.act = 'withdraw'"
 
@@ -61,12 +61,16 @@ _SPARED = f"""DELETE FROM doomed WHERE vid IN (
     WHERE b.state = {State.ERASED} OR (a.cur = d.vid AND b.vid IS NULL))"""  # noqa: S608  enumeration
 
 # What a successor says as well may go on being said; a cache may be computed from other inputs.
-_TEXTS = f"""SELECT d.vid, s.name, c.text FROM doomed d JOIN content c ON c.vid = d.vid
+_TEXTS = f"""SELECT d.vid, s.name, c.text, v.aid FROM doomed d JOIN content c ON c.vid = d.vid
     JOIN version v ON v.vid = d.vid JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
     JOIN version n ON n.vid = a.cur LEFT JOIN barrier b ON b.vid = d.vid LEFT JOIN barrier x ON x.vid = n.vid
     WHERE d.vid > ? AND b.state IS NOT {State.QUARANTINED} AND v.kind <> {Kind.CACHE}
     AND (x.vid IS NOT NULL OR n.digest <> v.digest)
     ORDER BY d.vid LIMIT ?"""  # noqa: S608  integers of an enumeration
+
+# What evidence spared may say what is to be erased, while its content is there.
+_KEPT = """SELECT s.name, a.id FROM spared p JOIN content c ON c.vid = p.vid JOIN version v ON v.vid = p.vid
+    JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid WHERE p.cause = ? ORDER BY p.vid LIMIT 1"""
 
 
 class Eraser:
@@ -88,7 +92,7 @@ class Eraser:
         UnknownId
             There is no such case.
         InvalidInput
-            It is no deletion, or undone.
+            It is no deletion, or undone; or it has spared something, which may quote what it deleted.
         """
         declared = self._cases.get(case)
         if declared.event != DELETE or declared.status is CaseStatus.UNDONE:
@@ -97,14 +101,19 @@ class Eraser:
         if declared.erasure in (Erasure.PENDING, Erasure.DONE):
             return
         run, rows = self._db.run, self._db.rows
+        for name, id in rows(_KEPT, (case,)):
+            key = key_of(name, id)
+            raise InvalidInput(
+                f"case {case} has spared {key}, which may quote it: delete it too", witness=key
+            )
         run("DELETE FROM doomed")
         for statement in (_TAINTED, _OLDER):
             run(statement, (case,))
         for statement in (_REJECTED, _SPARED):
             run(statement)
         self._db.many(
-            "INSERT OR IGNORE INTO tombstone(digest, cause) VALUES(?,?)",
-            ((digest, case) for digest in self._digests()),
+            "INSERT OR IGNORE INTO tombstone(digest, cause, aid, root) VALUES(?,?,?,0)",
+            ((digest, case, aid) for digest, aid in self._digests()),
         )
         with self._journal.entry("erase", case=case, actor=actor, reason=reason) as seq:
             self._journal.add(
@@ -115,6 +124,7 @@ class Eraser:
                     (State.SUPERSEDED, State.ERASED),
                 ),
             )
+            self._journal.book(seq, buried(self._db, case, root=False))
             remove_content(self._db, "doomed")
             run(
                 """INSERT INTO barrier(vid, state, cause) SELECT vid, ?, ? FROM doomed WHERE true ORDER BY vid
@@ -125,12 +135,13 @@ class Eraser:
                 "UPDATE cases SET status = ?, erasure = ? WHERE cause = ?",
                 (CaseStatus.CLOSED, Erasure.PENDING, case),
             )
+            self._cases.settle()
         run("DELETE FROM doomed")
 
-    def _digests(self) -> Iterator[bytes]:
+    def _digests(self) -> Iterator[tuple[bytes, int]]:
         last = 0
         while rows := self._db.rows(_TEXTS, (last, _BATCH)):
-            yield from (self._secret.tombstone(scope, text) for _, scope, text in rows)
+            yield from ((self._secret.tombstone(scope, text), aid) for _, scope, text, aid in rows)
             last = rows[-1][0]
 
     def pending(self) -> list[int]:
@@ -147,17 +158,7 @@ class Eraser:
         cases = self.pending()
         if not cases:
             return []
-        # Not FTS5's secure-delete, which older versions of SQLite cannot read. Negative: all segments to one.
-        pages = -_MERGE_PAGES
-        while True:  # in short transactions: others write between
-            with self._db.writing():
-                before = self._db.changes()
-                self._db.run("INSERT INTO fts(fts, rank) VALUES('merge', ?)", (pages,))
-                merged = self._db.changes() - before
-            if merged < 2:  # the statement itself counts as one
-                break
-            pages = _MERGE_PAGES
-        if not self._db.checkpoint(wait=wait):
+        if not compact(self._db, wait=wait):
             return []
         with self._db.writing(full=True):
             self._db.many(

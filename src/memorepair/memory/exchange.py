@@ -118,6 +118,14 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spared:
+    """A member that evidence kept in service: it stands on `by`, its support group that the event left."""
+
+    member: Member
+    by: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SupportArc:
     """A live arc into `child`: what was read of `parent`, and what the parent is now (size in characters)."""
 
@@ -222,10 +230,15 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneReport:
-    """What a prune removed, or would remove: versions by key and number, and their characters."""
+    """What a prune removed, or would remove: versions by key and number, and their characters.
+
+    `clean` holds where no byte of it is left in the files; a reader of an older snapshot keeps it from
+    that until a later prune.
+    """
 
     versions: tuple[tuple[Key, int], ...]
     size: int
+    clean: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,12 +255,60 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OperatorCost:
-    """What an operator has cost so far: means per unit of size over `runs` runs."""
+class OperatorRun:
+    """One run of an operator.
 
+    Attributes
+    ----------
+    operator
+        ``name@version``.
+    unit
+        Of the cost.
+    size
+        Characters of its input.
+    cost
+        As measured; None where it was not.
+    seconds
+    succeeded
+        Whether what it made could be published.
+    """
+
+    operator: str
+    unit: str
+    size: float
+    cost: float | None
+    seconds: float
+    succeeded: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorCost:
+    """What an operator has cost so far on inputs of 2^octave to 2^(octave+1) characters.
+
+    Attributes
+    ----------
+    runs, succeeded
+        All, and those whose result could be published.
+    seconds
+        Mean of all.
+    measured
+        How many have told their cost; `size` and `cost` are means of these, in characters and in `unit`.
+    cost
+        None where none has.
+    spread
+        Standard deviation of the cost; None for fewer than two, or beyond what a float can hold.
+    """
+
+    operator: str
+    unit: str
+    octave: int
     runs: int
-    cost_per_size: float
-    seconds_per_size: float
+    succeeded: int
+    seconds: float
+    measured: int
+    size: float
+    cost: float | None
+    spread: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

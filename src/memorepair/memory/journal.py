@@ -2,7 +2,8 @@
 
 A row holds a version's state before and after; a version that left service is its own before-image, because
 content is never overwritten. One seal an entry: HMAC over the seal before it, the entry, and every row with
-the keyed digest of its version; it still verifies when the content has been erased.
+the keyed digests of its version (text, description, recipe, arcs); it still verifies when the content has
+been erased.
 """
 
 from __future__ import annotations
@@ -10,17 +11,25 @@ from __future__ import annotations
 import hmac
 import json
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from memorepair.memory.codec import check_limit
 from memorepair.memory.connection import Connection, Row, Value
 from memorepair.memory.exchange import Entry, Fault
+from memorepair.memory.points import ACTED, INTENT, SEALED, reach
 from memorepair.memory.secret import Secret
 
-_ROW = struct.Struct("<qbbq")
+_ROW = struct.Struct("<qbbqB")
 _ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), coalesce(r.owner, 0),
-    v.digest FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
+    coalesce(r.arcs, x''), v.digest, v.made
+    FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
+_ARCS_INTO = """SELECT arc.src_vid, arc.rel, arc.grp, arc.pos FROM version v
+    JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid JOIN arc ON arc.dst = a.aid WHERE v.vid = ?1
+    UNION ALL SELECT src_vid, rel, grp, pos FROM arc_old WHERE dst_vid = ?1"""
+
+NO_ARCS: Mapping[int, bytes] = MappingProxyType({})
 
 
 class Journal:
@@ -43,25 +52,46 @@ class Journal:
             "INSERT INTO journal(seq, cause, act, at, actor, reason, n, seal) VALUES(?,?,?,?,?,?,0,x'')",
             (seq, case, act, at, actor, reason),
         )
+        reach(f"{act}: {INTENT}")
         yield seq
+        reach(f"{act}: {ACTED}")
         rows = self._db.rows(_ROWS, (seq,))
-        seal = self._seal(previous, (seq, case, act, at, actor, reason), rows)
+        also = self._db.row("SELECT also FROM journal WHERE seq = ?", (seq,))
+        seal = self._seal(previous, (seq, case, act, at, actor, reason), also[0] if also else None, rows)
         self._db.run("UPDATE journal SET n=?, seal=? WHERE seq=?", (len(rows), seal, seq))
+        reach(f"{act}: {SEALED}")
 
-    def add(self, seq: int, rows: Iterable[tuple[int, int | None, int | None]]) -> None:
+    def add(
+        self,
+        seq: int,
+        rows: Iterable[tuple[int, int | None, int | None]],
+        arcs: Mapping[int, bytes] = NO_ARCS,
+    ) -> None:
         """Rows (vid, state before, state after); None where there is no such version.
 
-        The barrier as it stands says whose it is: rows come before what they announce.
+        The barrier as it stands says whose it is: rows come before what they announce. `arcs` has the digests
+        of the arcs into those versions whose arcs the entry stores.
         """
         self._db.many(
-            """INSERT INTO journal_row(seq, vid, before, after, owner)
-            VALUES(?1,?2,?3,?4,(SELECT cause FROM barrier WHERE vid = ?2))""",
-            ((seq, vid, before, after) for vid, before, after in rows),
+            """INSERT INTO journal_row(seq, vid, before, after, owner, arcs)
+            VALUES(?1,?2,?3,?4,(SELECT cause FROM barrier WHERE vid = ?2),?5)""",
+            ((seq, vid, before, after, arcs.get(vid)) for vid, before, after in rows),
         )
 
     def epoch(self) -> int:
         """The number of the newest entry."""
         return self._db.number("SELECT coalesce(max(seq), 0) FROM journal")
+
+    def stand(self, seq: int, vids: Iterable[int]) -> None:
+        """Put the digests of the arcs into versions, as they are now, on rows already there."""
+        self._db.many(
+            "UPDATE journal_row SET arcs = ? WHERE seq = ? AND vid = ?",
+            ((self._secret.arcs(self._db.rows(_ARCS_INTO, (vid,))), seq, vid) for vid in list(vids)),
+        )
+
+    def book(self, seq: int, said: Sequence[object]) -> None:
+        """Let the entry's seal cover what it stores in the books of its case."""
+        self._db.run("UPDATE journal SET also = ? WHERE seq = ?", (self._secret.books(said), seq))
 
     def entries(self, limit: int | None) -> list[Entry]:
         """The newest entries, newest first."""
@@ -83,20 +113,22 @@ class Journal:
         faults: list[Fault] = []
         previous, expected = b"", 1
         entries = self._db.rows(
-            "SELECT seq, cause, act, at, actor, reason, n, seal FROM journal ORDER BY seq LIMIT ?",
+            "SELECT seq, cause, act, at, actor, reason, n, also, seal FROM journal ORDER BY seq LIMIT ?",
             (1 if first_only else -1,),
         )
-        for seq, cause, act, at, actor, reason, n, seal in entries:
+        for seq, cause, act, at, actor, reason, n, also, seal in entries:
             rows = self._db.rows(_ROWS, (seq,))
-            computed = self._seal(previous, (seq, cause, act, at, actor, reason), rows)
+            computed = self._seal(previous, (seq, cause, act, at, actor, reason), also, rows)
             if seq != expected or n != len(rows) or not hmac.compare_digest(seal, computed):
                 faults.append(Fault(code="seal", message=f"journal entry {seq} does not verify", witness=seq))
             previous, expected = seal, seq + 1
         return faults
 
-    def _seal(self, previous: bytes, header: Sequence[Value], rows: Iterable[Row]) -> bytes:
+    def _seal(
+        self, previous: bytes, header: Sequence[Value], also: bytes | None, rows: Iterable[Row]
+    ) -> bytes:
         seal = self._secret.sealing(previous)
-        seal.update(json.dumps(header).encode())
-        for vid, before, after, owner, digest in rows:
-            seal.update(_ROW.pack(vid, before, after, owner) + digest)
+        seal.update(json.dumps((*header, also and also.hex())).encode())
+        for vid, before, after, owner, arcs, digest, made in rows:
+            seal.update(_ROW.pack(vid, before, after, owner, len(arcs)) + arcs + digest + made)
         return seal.digest()

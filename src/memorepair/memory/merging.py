@@ -15,7 +15,7 @@ from memorepair.graphs.terms import PROPAGATING
 from memorepair.memory import index
 from memorepair.memory.artifact import Key, Read, State
 from memorepair.memory.barrier import CARRIED
-from memorepair.memory.codec import Prepared, scope_name
+from memorepair.memory.codec import Prepared
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Carried, MergeReport, Refusal
 from memorepair.memory.journal import Journal
@@ -112,7 +112,7 @@ class Merging:
         item = _current(group)
         texts = [one.draft.content for one in group if one.draft is not None]
         if there is None:
-            if any(self._writer.is_tombstoned(scope_name(key.scope), text) for text in texts):
+            if any(self._writer.is_tombstoned(key, text) for text in texts):
                 merge.refuse(key, "forbidden")
             return
         if there.state is not State.ACTIVE or item.barred or item.draft is None:
@@ -128,7 +128,7 @@ class Merging:
         taken_out = self._db.row(_TAKEN_OUT, (there.aid, digest, State.QUARANTINED))
         if taken_out is not None:
             merge.refuse(key, "removed", taken_out[0])
-        elif self._writer.is_tombstoned(scope_name(key.scope), item.draft.content):
+        elif self._writer.is_tombstoned(key, item.draft.content):
             merge.refuse(key, "forbidden")
         elif update:
             merge.changed.add(key)
@@ -224,6 +224,7 @@ class Merging:
             )
             self._insert_versions(rows, numbers, drafts)
             arcs = self._insert_arcs(merge, rows, numbers, vids)
+            self._journal.stand(seq, (vid for vid, _, item in rows if item.reads))
             index.add(self._db, sorted(vid for vid in currents.values()))
             self._db.many(
                 "INSERT INTO barrier(vid, state, cause) VALUES(?,?,NULL)",
@@ -239,7 +240,8 @@ class Merging:
         self, rows: Sequence[tuple[int, int, Carried]], numbers: Mapping[Key, int], drafts: Drafts
     ) -> None:
         self._db.many(
-            "INSERT INTO version(vid, aid, no, born, kind, arch, size, digest) VALUES(?,?,?,?,?,?,0,?)",
+            """INSERT INTO version(vid, aid, no, born, kind, arch, size, digest, made)
+            VALUES(?,?,?,?,?,?,0,?,x'')""",
             (
                 (vid, numbers[item.key], item.version, at, int(item.kind), int(item.arch), UNKNOWN)
                 for vid, at, item in rows

@@ -21,8 +21,7 @@ from memorepair.memory.writer import Arc, Writer, add_arcs, retire_arcs
 Versioned = tuple[Key, int]
 
 # Engine read: the text becomes a digest at once.
-_TEXT = """SELECT s.name, c.text FROM content c JOIN version v ON v.vid = c.vid
-    JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid WHERE c.vid = ?"""
+_TEXT = "SELECT text FROM content WHERE vid = ?"
 
 
 class Publication:
@@ -38,7 +37,7 @@ class Publication:
         """Store a successor behind the barrier; its number."""
         there = place(self._db, prepared.draft.key)
         self._require_members(case, {prepared.draft.key: there})
-        self._writer.refuse_tombstoned([prepared])
+        self._writer.refuse_tombstoned([prepared], successors=True)
         vid, no = self._writer.stage(prepared, there)
         with self._journal.entry("stage", case=case) as seq:
             self._journal.add(seq, [(vid, None, State.QUARANTINED)])
@@ -141,7 +140,9 @@ class Publication:
             self._barrier.move((old.vid for old in former), State.SUPERSEDED, case)
             self._barrier.lift([*new.values(), *(old.vid for old in released)])
             self._unstage(new.values())
-            self._join(brought, frozenset(keys))
+            joined = self._join(brought, frozenset(keys))
+            self._journal.add(seq, ((vid, State.ACTIVE, State.ACTIVE) for vid in joined))
+            self._journal.stand(seq, [*new.values(), *(old.vid for old in released), *joined])
 
     def _bring(self, case: int, brought: Sequence[Prepared], coming: frozenset[Key]) -> None:
         for prepared in brought:
@@ -154,7 +155,8 @@ class Publication:
             ]
             self._writer.write(standing, act="bring", case=case)
 
-    def _join(self, brought: Sequence[Prepared], coming: frozenset[Key]) -> None:
+    def _join(self, brought: Sequence[Prepared], coming: frozenset[Key]) -> list[int]:
+        """Let what was brought stand on what has come as well; the versions that do."""
         places = find(self._db, [*(one.draft.key for one in brought), *coming])
         arcs: dict[Arc, int] = {}
         for one in brought:
@@ -162,6 +164,8 @@ class Publication:
             for arc in _arcs(to, one.draft.key, _reads(one.draft, coming, among=True), places, {}):
                 arcs.setdefault(arc, len(arcs))
         add_arcs(self._db, arcs)
+        vids = {there.aid: there.vid for there in places.values()}
+        return sorted({vids[dst] for _, _, dst, _, _ in arcs})
 
     # checks ----------------------------------------------------------------------------------------
 
@@ -194,8 +198,8 @@ class Publication:
         if self._db.row("SELECT 1 FROM tombstone LIMIT 1") is None:
             return
         for vid, key in versions.items():
-            for scope, text in self._db.rows(_TEXT, (vid,)):
-                if self._writer.is_tombstoned(scope, text):
+            for (text,) in self._db.rows(_TEXT, (vid,)):
+                if self._writer.is_tombstoned(key, text, successor=True):
                     raise StaleRead(f"what {key} says has been removed meanwhile", witness=key)
 
     def _staged(self, case: int, versions: Sequence[Versioned]) -> list[int]:

@@ -18,10 +18,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE artifact(
             aid INTEGER PRIMARY KEY, sid INTEGER NOT NULL REFERENCES scope, id TEXT NOT NULL,
             cur INTEGER NOT NULL, born INTEGER NOT NULL, UNIQUE(sid, id))""",
+        # digest: of the text. made: of the rest of the row, the description and the recipe.
         """CREATE TABLE version(
             vid INTEGER PRIMARY KEY AUTOINCREMENT, aid INTEGER NOT NULL REFERENCES artifact,
             no INTEGER NOT NULL, born INTEGER NOT NULL, kind INTEGER NOT NULL, arch INTEGER NOT NULL,
-            size INTEGER NOT NULL, digest BLOB NOT NULL, UNIQUE(aid, no))""",
+            size INTEGER NOT NULL, digest BLOB NOT NULL, made BLOB NOT NULL, UNIQUE(aid, no))""",
         """CREATE TABLE barrier(
             vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL, cause INTEGER)""",
         "CREATE INDEX barrier_cause ON barrier(cause, state)",
@@ -73,23 +74,35 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE case_root(
             cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
             PRIMARY KEY(cause, pos)) WITHOUT ROWID""",
+        # What evidence kept in service: the version, and its support group that the event left.
+        """CREATE TABLE spared(
+            cause INTEGER NOT NULL, vid INTEGER NOT NULL, grp INTEGER NOT NULL,
+            PRIMARY KEY(cause, vid)) WITHOUT ROWID""",
+        "CREATE INDEX spared_vid ON spared(vid)",
+        # also: digest of what the entry has stored in the books of its case, NULL where nothing.
         """CREATE TABLE journal(
             seq INTEGER PRIMARY KEY, cause INTEGER, act TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT,
-            reason TEXT, n INTEGER NOT NULL, seal BLOB NOT NULL)""",
+            reason TEXT, n INTEGER NOT NULL, also BLOB, seal BLOB NOT NULL)""",
         "CREATE INDEX journal_cause ON journal(cause) WHERE cause IS NOT NULL",
-        # owner: the case whose barrier stood before, NULL where none stood.
+        # owner: the case whose barrier stood before, NULL where none stood. arcs: digest of the arcs into the
+        # version from here on, NULL where they stay what they were.
         """CREATE TABLE journal_row(
             seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER, owner INTEGER,
-            PRIMARY KEY(seq, vid)) WITHOUT ROWID""",
+            arcs BLOB, PRIMARY KEY(seq, vid)) WITHOUT ROWID""",
         """CREATE TABLE verdict(
             seq INTEGER NOT NULL, vid INTEGER NOT NULL, name TEXT NOT NULL, word TEXT NOT NULL,
             PRIMARY KEY(vid, seq, name)) WITHOUT ROWID""",
+        # aid: whose words they were. root: of what the event named, not of what was derived from it.
         """CREATE TABLE tombstone(
-            digest BLOB NOT NULL, cause INTEGER NOT NULL, PRIMARY KEY(digest, cause)) WITHOUT ROWID""",
+            digest BLOB NOT NULL, cause INTEGER NOT NULL, aid INTEGER NOT NULL, root INTEGER NOT NULL,
+            PRIMARY KEY(digest, cause, aid)) WITHOUT ROWID""",
+        "CREATE INDEX tombstone_cause ON tombstone(cause)",
         "CREATE TABLE usage(aid INTEGER PRIMARY KEY, reads INTEGER NOT NULL, last INTEGER NOT NULL)",
+        # size, cost: means of the runs measured; square: sum of squared deviations from that cost.
         """CREATE TABLE operator_cost(
-            operator TEXT PRIMARY KEY, runs INTEGER NOT NULL, size REAL NOT NULL, cost REAL NOT NULL,
-            seconds REAL NOT NULL) WITHOUT ROWID""",
+            operator TEXT NOT NULL, unit TEXT NOT NULL, octave INTEGER NOT NULL, runs INTEGER NOT NULL,
+            succeeded INTEGER NOT NULL, seconds REAL NOT NULL, measured INTEGER NOT NULL, size REAL NOT NULL,
+            cost REAL NOT NULL, square REAL NOT NULL, PRIMARY KEY(operator, unit, octave)) WITHOUT ROWID""",
     ),
 )
 """Migration k, from 1, takes a file from schema k - 1 to k (PRAGMA user_version). Never edit one in use."""

@@ -7,14 +7,19 @@ guesses of short texts against digests, nor forge a journal.
 from __future__ import annotations
 
 import hmac
+import json
 import os
+import struct
 import unicodedata
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
 from memorepair.errors import CorruptStore, StoreError
 
 KEY_BYTES = 32
+_SHORT = 16  # bytes: forging one takes 2**128 guesses, and there is one in most rows of the journal
+_ARC = struct.Struct("<qiqq")
 
 UNKNOWN = bytes(32)
 """The digest of a content that never was here."""
@@ -31,7 +36,7 @@ def unsettled(key: Path) -> Path:
 
 
 class Secret:
-    """HMAC-SHA256 in three separate domains: exact texts, tombstones, seals."""
+    """HMAC-SHA256 in separate domains: exact texts, rows, arcs, books, tombstones, seals."""
 
     __slots__ = ("_key",)
 
@@ -105,6 +110,20 @@ class Secret:
     def digest(self, text: str) -> bytes:
         """Keyed digest of the exact text: equal digests are equal texts."""
         return hmac.digest(self._key, b"text\0" + text.encode(), "sha256")
+
+    def made(self, row: Sequence[int], meta: str | None, recipe: str | None) -> bytes:
+        """Keyed digest of a version's row, its description and its recipe."""
+        body = json.dumps((*row, meta, recipe)).encode()
+        return hmac.digest(self._key, b"made\0" + body, "sha256")[:_SHORT]
+
+    def arcs(self, arcs: Iterable[tuple[int, int, int, int]]) -> bytes:
+        """Keyed digest of the arcs into a version, (src_vid, rel, grp, pos) each, in any order."""
+        packed = b"".join(_ARC.pack(*arc) for arc in sorted(arcs))
+        return hmac.digest(self._key, b"arcs\0" + packed, "sha256")[:_SHORT]
+
+    def books(self, said: Sequence[object]) -> bytes:
+        """Keyed digest of what a case has in its books, as JSON values."""
+        return hmac.digest(self._key, b"books\0" + json.dumps(said).encode(), "sha256")[:_SHORT]
 
     def tombstone(self, scope: str, text: str) -> bytes:
         """Keyed digest of the text in a scope, whatever its case, width and white space.

@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StoreError
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, export, snapshot, statistics
 from memorepair.memory.arguments import as_member
@@ -36,7 +37,8 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
-from memorepair.memory.codec import Prepared, embed, prepare, scope_name
+from memorepair.memory.codec import Prepared, embed, prepare
+from memorepair.memory.compaction import compact
 from memorepair.memory.connection import Connection, examine
 from memorepair.memory.erasure import Eraser
 from memorepair.memory.exchange import (
@@ -46,11 +48,13 @@ from memorepair.memory.exchange import (
     Member,
     MergeReport,
     OperatorCost,
+    OperatorRun,
     Progress,
     PruneReport,
     Receipt,
     Recovery,
     Release,
+    Spared,
     Successor,
     SupportArc,
     UndoReport,
@@ -268,6 +272,8 @@ class SqliteStore:
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
         erase: bool = False,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[Key]] = (),
         dry_run: bool = False,
     ) -> Case:
         prepared = self._prepare(replacements)
@@ -282,6 +288,8 @@ class SqliteStore:
                 successors=successors,
                 delta=delta,
                 erase=erase,
+                evidence=evidence,
+                same_origin=same_origin,
             )
             case = self._cases.get(number)
         return replace(case, id=0) if dry_run else case
@@ -371,8 +379,10 @@ class SqliteStore:
         dry_run: bool = False,
     ) -> PruneReport:
         check_names(actor, reason)
-        with self._writing(keep=not dry_run):
-            return self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
+        with self._db.locked():
+            with self._writing(keep=not dry_run):
+                report = self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
+            return report if dry_run else replace(report, clean=compact(self._db, wait=PURGE_SECONDS))
 
     def recover(self) -> Recovery:
         if self.readonly or not self._db.number(
@@ -396,11 +406,12 @@ class SqliteStore:
                 self._cases.reopen(case)
         return Recovery(reopened=tuple(running), discarded=discarded, erased=tuple(self.purge()))
 
-    def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
-        with self._writing():
-            costs.note(self._db, operator, size, cost, seconds)
+    def note_operator_runs(self, runs: Sequence[OperatorRun]) -> None:
+        if runs:
+            with self._writing():
+                costs.note(self._db, runs)
 
-    def operator_costs(self) -> dict[str, OperatorCost]:
+    def operator_costs(self) -> list[OperatorCost]:
         return costs.running(self._db)
 
     # serving ---------------------------------------------------------------------------------------
@@ -487,9 +498,6 @@ class SqliteStore:
         with self._db.reading():
             return self._cases.all(status)
 
-    def reading(self) -> AbstractContextManager[None]:
-        return self._db.reading()
-
     def epoch(self) -> int:
         return self._journal.epoch()
 
@@ -526,6 +534,14 @@ class SqliteStore:
         with self._db.reading():
             return engine.members(self._db, self._usage, case)
 
+    def spared(self, case: int) -> list[Spared]:
+        with self._db.reading():
+            return engine.spared(self._db, self._usage, case)
+
+    def spared_by(self, key: Key) -> list[int]:
+        with self._db.reading():
+            return engine.spared_by(self._db, key)
+
     def support(self, keys: Sequence[Key]) -> list[SupportArc]:
         with self._db.reading():
             return engine.support(self._db, keys)
@@ -547,7 +563,8 @@ class SqliteStore:
             return engine.drafts(self._db, versions)
 
     def tombstoned(self, key: Key, content: str) -> bool:
-        return self._writer.is_tombstoned(scope_name(key.scope), content)
+        with self._db.reading():
+            return self._writer.is_tombstoned(key, content, successor=True)
 
     def staged_content(self, key: Key, version: int) -> str:
         with self._db.reading():

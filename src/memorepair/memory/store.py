@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import (
     Artifact,
@@ -30,11 +31,13 @@ from memorepair.memory.exchange import (
     Member,
     MergeReport,
     OperatorCost,
+    OperatorRun,
     Progress,
     PruneReport,
     Receipt,
     Recovery,
     Release,
+    Spared,
     Successor,
     SupportArc,
     UndoReport,
@@ -51,6 +54,7 @@ __all__ = [
     "Member",
     "MergeReport",
     "OperatorCost",
+    "OperatorRun",
     "PruneReport",
     "Receipt",
     "Recovery",
@@ -158,6 +162,8 @@ class Store(Protocol):
         successors: Mapping[Key, Key] = NO_SUCCESSORS,
         delta: Mapping[str, Json] = NO_DELTA,
         erase: bool = False,
+        evidence: Policy = "none",
+        same_origin: Sequence[Sequence[Key]] = (),
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -173,15 +179,18 @@ class Store(Protocol):
             Root -> the other key that supersedes it.
         erase
             The close of the case, a deletion, removes the content too.
+        evidence, same_origin
+            What other support spares (see `weigh`); sets of keys that count as one source each.
         dry_run
             Do all of it, then take it back; the case has number 0.
 
         Raises
         ------
         UnknownId
-            A root or a successor does not exist.
+            A root, a successor or a source does not exist.
         InvalidEvent
-            No roots, one twice, a replacement of no root, an erasure of anything but a deletion.
+            No roots, one twice, a replacement of no root, an erasure of anything but a deletion, or
+            with evidence.
         Withdrawn
             A root has been erased.
         Tombstoned, Withdrawn, StaleRead, InvalidInput
@@ -284,7 +293,10 @@ class Store(Protocol):
     def prune(
         self, older_than: int, *, actor: str | None = None, reason: str | None = None, dry_run: bool = False
     ) -> PruneReport:
-        """Remove content that left service more than `older_than` nanoseconds ago and that nothing needs."""
+        """Remove content that left service more than `older_than` nanoseconds ago and that nothing needs.
+
+        The index and the file shrink with it.
+        """
         ...
 
     def recover(self) -> Recovery:
@@ -306,12 +318,12 @@ class Store(Protocol):
         """Hold the repair lock, exclusive across processes; RepairInProgress where another does."""
         ...
 
-    def note_operator_cost(self, operator: str, size: float, cost: float, seconds: float) -> None:
-        """Add one run to an operator's running means."""
+    def note_operator_runs(self, runs: Sequence[OperatorRun]) -> None:
+        """Add runs to the running means of their operators."""
         ...
 
-    def operator_costs(self) -> dict[str, OperatorCost]:
-        """Running means by operator."""
+    def operator_costs(self) -> list[OperatorCost]:
+        """Running means, in the order of operators, units and sizes."""
         ...
 
     # serving ---------------------------------------------------------------------------------------
@@ -392,13 +404,6 @@ class Store(Protocol):
         """Cases in the order they were opened."""
         ...
 
-    def reading(self) -> AbstractContextManager[None]:
-        """Reads of one instant: all inside the block see the same store, whoever writes meanwhile.
-
-        No code of a caller runs inside: a snapshot kept open delays erasures, and other threads wait.
-        """
-        ...
-
     def epoch(self) -> int:
         """The newest entry of the journal; while it stays, no version, arc or barrier has changed."""
         ...
@@ -440,6 +445,14 @@ class Store(Protocol):
         """Engine read: the cascade of a case as it was withdrawn, with its states today."""
         ...
 
+    def spared(self, case: int) -> list[Spared]:
+        """What evidence kept in service at the withdrawal, and on what it stands."""
+        ...
+
+    def spared_by(self, key: Key) -> list[int]:
+        """Cases, not undone, whose evidence spared the current version of a key; the newest first."""
+        ...
+
     def support(self, keys: Sequence[Key]) -> list[SupportArc]:
         """Engine read: live arcs into the keys."""
         ...
@@ -464,7 +477,10 @@ class Store(Protocol):
         ...
 
     def tombstoned(self, key: Key, content: str) -> bool:
-        """Engine read: whether an event has removed this content from the key's scope."""
+        """Engine read: whether an event has removed this content, so that no successor of `key` may say it.
+
+        A successor may say what an erased version of its own key said, unless a root of a deletion said it.
+        """
         ...
 
     def staged_content(self, key: Key, version: int) -> str:

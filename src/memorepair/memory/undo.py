@@ -13,7 +13,8 @@ from memorepair.memory.exchange import UndoReport
 from memorepair.memory.journal import Journal
 from memorepair.memory.writer import retire_arcs
 
-# One row a version that the case changed. No barrier stood where owner is NULL; before is NULL where the case
+# One row a version that the case changed; one that an earlier case had withdrawn, and that this one named
+# only, is the earlier one's. No barrier stood where owner is NULL; before is NULL where the case
 # brought the version. Rows of one version in one case follow each other, and nothing else may stand between
 # them (`_refuse_later_work`), so the before-image of the first undoes them all.
 _TABLE = """CREATE TEMP TABLE undoing(
@@ -23,10 +24,12 @@ _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, rele
     SELECT m.vid, v.aid, m.first, m.before, m.owner, coalesce(b.state, iif(a.cur = m.vid, 0, 3)),
     coalesce(m.before, {State.ARCHIVED}), m.released
     FROM (SELECT r.vid, min(r.seq) AS first, r.before, r.owner,
-        sum(j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released
+        sum(j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released,
+        sum(r.before IS NOT r.after OR EXISTS(
+            SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid)) AS changed
         FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq WHERE j.cause = ? GROUP BY r.vid) m
     JOIN version v ON v.vid = m.vid JOIN artifact a ON a.aid = v.aid LEFT JOIN barrier b ON b.vid = m.vid
-    WHERE m.released OR iif(m.before IS NULL, b.state IS NOT {State.ERASED},
+    WHERE m.released OR m.changed AND iif(m.before IS NULL, b.state IS NOT {State.ERASED},
         m.before <> coalesce(b.state, iif(a.cur = m.vid, 0, 3)) OR m.owner IS NOT b.cause)"""  # noqa: S608  enum
 
 # The version that was current before the case, on the row of the one the case made current.
@@ -60,7 +63,8 @@ _DERIVED = f"""SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
     WHERE u.before IS NULL AND o.vid IS NULL AND b.vid IS NULL LIMIT 1"""  # noqa: S608  enum
 
 # What is open again although something it was made from is behind the barrier. Where nothing open stands on
-# anything barred before, and no such row is found, nothing does afterwards either.
+# anything barred before, and no such row is found, nothing does afterwards either; but for what the case that
+# barred it has spared.
 _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
         SELECT u.vid, u.aid, arc.src_vid FROM undoing u JOIN artifact c ON c.aid = u.aid AND c.cur = u.vid
         CROSS JOIN arc ON arc.dst = u.aid AND arc.rel IN ({_FOLLOWED})
@@ -69,7 +73,14 @@ _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
         CROSS JOIN arc_old o ON o.dst_vid = u.vid AND o.rel IN ({_FOLLOWED})) u
     {_NAMED} JOIN barrier b ON b.vid = u.src_vid JOIN version w ON w.vid = u.src_vid
     JOIN artifact p ON p.aid = w.aid JOIN scope t ON t.sid = p.sid
-    WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
+    WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid)
+    AND NOT EXISTS(SELECT 1 FROM spared q WHERE q.cause = b.cause AND q.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
+
+# Members that an earlier case had withdrawn, and has still.
+_STILL = """SELECT s.name, a.id FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq AND r.before = ?2
+    JOIN barrier b ON b.vid = r.vid AND b.state = ?2
+    JOIN version v ON v.vid = r.vid JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
+    WHERE j.cause = ?1 AND j.act = 'withdraw' ORDER BY s.name, a.id"""
 
 
 class Undo:
@@ -105,19 +116,22 @@ class Undo:
         retired = self._versions("before IS NULL AND now = ?", State.ACTIVE)
         restored = self._versions("after = ?1 AND now <> ?1", State.ACTIVE)
         kept = self._versions("after = ?1 AND now = ?1", State.ACTIVE)
-        still = self._versions("before = ?1 AND after = ?1", State.WITHDRAWN)
         with self._journal.entry("undo", case=case, actor=actor, reason=reason) as seq:
             self._journal.add(seq, self._db.rows("SELECT vid, now, after FROM undoing"))
             self._restore(case)
+            still = self._db.rows(_STILL, (case, State.WITHDRAWN))
             self._refuse_barred(case)
             self._close(case)
+            self._journal.stand(
+                seq, (vid for (vid,) in self._db.rows("SELECT vid FROM undoing WHERE released"))
+            )
         run("DELETE FROM undoing")
         return UndoReport(
             case=self._cases.get(case),
             restored=tuple(key for key, _ in restored),
             retired=tuple(retired),
             kept=tuple(key for key, _ in kept),
-            still_withdrawn=tuple(key for key, _ in still),
+            still_withdrawn=tuple(key_of(name, id) for name, id in still),
         )
 
     def _versions(self, where: str, state: State) -> list[tuple[Key, int]]:
@@ -144,10 +158,10 @@ class Undo:
         if row is not None:
             name, id, later, act = row
             key = key_of(name, id)
-            what = f"entry {act!r}" if later is None else f"case {later}"
-            raise UndoRefused(
-                f"case {case} cannot be undone: {what} has touched {key} since", witness=(key, later or act)
-            )
+            what = f"entry {act!r} has touched {key} since"
+            if later is not None:
+                what = f"case {later} has touched {key} since; undo case {later} first"
+            raise UndoRefused(f"case {case} cannot be undone: {what}", witness=(key, later or act))
         row = self._db.row(_DERIVED)
         if row is not None:
             name, id, no, child_name, child_id = row

@@ -101,7 +101,9 @@ class Writer:
         with self._journal.entry(act, case=case, actor=actor, reason=reason) as seq:
             targets = plan.targets.values()
             self._journal.add(seq, _formers(plan.targets, replacing))
-            self._journal.add(seq, ((t.vid, None, State.ACTIVE) for t in targets))
+            self._journal.add(
+                seq, ((t.vid, None, State.ACTIVE) for t in targets), self._digests(targets, plan.arcs)
+            )
             self._insert(plan, progress or _nobody)
         return WriteReport(
             keys=tuple(plan.targets), artifacts=len(plan.targets), arcs=len(plan.arcs), cycles=cycles
@@ -115,19 +117,30 @@ class Writer:
 
     # checks ----------------------------------------------------------------------------------------
 
-    def refuse_tombstoned(self, drafts: Iterable[Prepared]) -> None:
+    def refuse_tombstoned(self, drafts: Iterable[Prepared], *, successors: bool = False) -> None:
         """Refuse content that an event has removed from its scope."""
         if self._db.row("SELECT 1 FROM tombstone LIMIT 1") is None:
             return
         for prepared in drafts:
             key = prepared.draft.key
-            if self.is_tombstoned(scope_name(key.scope), prepared.draft.content):
+            if self.is_tombstoned(key, prepared.draft.content, successor=successors):
                 raise Tombstoned(f"what {key} says was removed and must not be learned again", witness=key)
 
-    def is_tombstoned(self, scope: str, text: str) -> bool:
-        """Whether an event has removed the text from the scope, as stored."""
-        digest = self._secret.tombstone(scope, text)
-        return self._db.row("SELECT 1 FROM tombstone WHERE digest = ?", (digest,)) is not None
+    def is_tombstoned(self, key: Key, text: str, *, successor: bool = False) -> bool:
+        """Whether an event has removed the text from the key's scope.
+
+        A `successor` stands on what is served, and may say again what an erased version of its own key said,
+        unless a root of a deletion said it as well: that was removed in its own right.
+        """
+        scope = scope_name(key.scope)
+        said = self._db.rows(
+            """SELECT t.root, s.name, a.id FROM tombstone t JOIN artifact a ON a.aid = t.aid
+            JOIN scope s ON s.sid = a.sid WHERE t.digest = ?""",
+            (self._secret.tombstone(scope, text),),
+        )
+        if not said or not successor:
+            return bool(said)
+        return any(root for root, _, _ in said) or (scope, key.id) not in {(name, id) for _, name, id in said}
 
     def _plan(self, drafts: Sequence[Prepared], replacing: AbstractSet[Key]) -> _Plan:
         plan = _Plan()
@@ -184,16 +197,15 @@ class Writer:
             old = places.get(key)
             targets[key] = _Target(prepared, old.aid if old else aid, vid, old.last + 1 if old else 1, old)
             aid, vid = aid + (old is None), vid + 1
-        arcs = {
-            key: [
-                (*self._was_read(read, targets, places, stale), int(read.relation), read.group)
-                for read in target.prepared.draft.reads
-            ]
-            for key, target in targets.items()
-        }
+        placed: dict[Arc, int] = {}
+        for target in targets.values():
+            for read in target.prepared.draft.reads:
+                src, src_vid = self._was_read(read, targets, places, stale)
+                placed.setdefault((src, src_vid, target.aid, int(read.relation), read.group), len(placed))
         case = stale.case if isinstance(stale, Withdrawn) else None
         with self._journal.entry("quarantine", case=case) as seq:
-            self._journal.add(seq, ((target.vid, None, State.QUARANTINED) for target in targets.values()))
+            barred = ((target.vid, None, State.QUARANTINED) for target in targets.values())
+            self._journal.add(seq, barred, self._digests(targets.values(), placed))
             self._insert_artifacts(targets.values(), now := self._clock())
             self._insert_versions(list(targets.values()), now)
             self._db.many(
@@ -201,27 +213,22 @@ class Writer:
                 ((target.vid, State.QUARANTINED, case) for target in targets.values()),
             )
             # Arcs into current versions are live; one beside a current version has them as former ones do.
-            fresh = {key: target for key, target in targets.items() if target.old is None}
+            fresh = {target.aid: target for target in targets.values() if target.old is None}
             index.add(self._db, (target.vid for target in fresh.values()))
-            live = [
-                (src, src_vid, target.aid, rel, grp)
-                for key, target in fresh.items()
-                for src, src_vid, rel, grp in arcs[key]
-            ]
-            add_arcs(self._db, {arc: pos for pos, arc in enumerate(live)})
+            add_arcs(self._db, {arc: pos for arc, pos in placed.items() if arc[2] in fresh})
+            beside = {target.aid: target.vid for target in targets.values() if target.old is not None}
             self._db.many(
-                "INSERT OR IGNORE INTO arc_old(dst_vid, src_vid, rel, grp, pos) VALUES(?,?,?,?,?)",
+                "INSERT INTO arc_old(dst_vid, src_vid, rel, grp, pos) VALUES(?,?,?,?,?)",
                 (
-                    (target.vid, src_vid, rel, grp, pos)
-                    for key, target in targets.items()
-                    if key not in fresh
-                    for pos, (_, src_vid, rel, grp) in enumerate(arcs[key])
+                    (beside[dst], src_vid, rel, grp, pos)
+                    for (_, src_vid, dst, rel, grp), pos in placed.items()
+                    if dst in beside
                 ),
             )
         return WriteReport(
             keys=tuple(targets),
             artifacts=len(targets),
-            arcs=sum(map(len, arcs.values())),
+            arcs=len(placed),
             cycles=(),
             quarantined=tuple(targets),
         )
@@ -256,9 +263,11 @@ class Writer:
         if own is not None and read.version in (None, own.no):
             if own.state is not State.ACTIVE:
                 raise Withdrawn(key, own.cause, own.state.name.lower())
-            # An update that reads the version before stands on all that one stood on, not on itself.
+            # An update that reads the version before stands on all that one stood on, not on itself. Beside
+            # other reads the alternatives of then are no alternatives any more: all of it is needed.
+            alone = all(one.key == key for one in target.prepared.draft.reads)
             return [
-                (src, src_vid, target.aid, rel, grp)
+                (src, src_vid, target.aid, rel, grp if alone else read.group)
                 for src, src_vid, rel, grp in self._db.rows(
                     "SELECT src, src_vid, rel, grp FROM arc WHERE dst = ? ORDER BY pos", (target.aid,)
                 )
@@ -267,6 +276,14 @@ class Writer:
         return [(src, src_vid, target.aid, int(read.relation), read.group)]
 
     # rows ------------------------------------------------------------------------------------------
+
+    def _digests(self, targets: Iterable[_Target], arcs: Mapping[Arc, int]) -> dict[int, bytes]:
+        """By version that is to be written, the digest of the arcs into it, where there are any."""
+        vids = {target.aid: target.vid for target in targets}
+        into: dict[int, list[tuple[int, int, int, int]]] = {}
+        for (_, src_vid, dst, rel, grp), pos in arcs.items():
+            into.setdefault(vids[dst], []).append((src_vid, rel, grp, pos))
+        return {vid: self._secret.arcs(found) for vid, found in into.items()}
 
     def next(self, table: str, column: str) -> int:
         """The next free number."""
@@ -308,13 +325,26 @@ class Writer:
         drafts = [(version.vid, version.prepared, version.prepared.draft) for version in versions]
         spaces = self._spaces({one.space for _, p, _ in drafts for one in p.vectors})
         many(
-            "INSERT INTO version(vid, aid, no, born, kind, arch, size, digest) VALUES(?,?,?,?,?,?,?,?)",
+            """INSERT INTO version(vid, aid, no, born, kind, arch, size, digest, made)
+            VALUES(?,?,?,?,?,?,?,?,?)""",
             (
                 (
-                    *(version.vid, version.aid, version.no, version.born, int(draft.kind), int(draft.arch)),
-                    *(len(draft.content), self._secret.digest(draft.content)),
+                    version.vid,
+                    *row,
+                    self._secret.digest(draft.content),
+                    self._secret.made(row, p.meta, p.recipe),
                 )
-                for version, (_, _, draft) in zip(versions, drafts, strict=True)
+                for version, (_, p, draft) in zip(versions, drafts, strict=True)
+                for row in [
+                    (
+                        version.aid,
+                        version.no,
+                        version.born,
+                        int(draft.kind),
+                        int(draft.arch),
+                        len(draft.content),
+                    )
+                ]
             ),
         )
         many(

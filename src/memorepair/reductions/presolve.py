@@ -22,8 +22,8 @@ COMPILED_FROM = 50_000
 LOADED_FROM = 10_000
 """The same once they are loaded."""
 
-WORTH_FROM = 10_000
-"""Below, the calls cost what they save."""
+WORTH_FROM = 1_000
+"""Below, the calls cost what they save. Above, a chain costs the cut alone quadratic time."""
 
 ALWAYS_SHARE, WORTH_SHARE, PAYING_SHARE = 0.6, 0.25, 0.2
 """When it pays: where the share of nodes that can go at the start is at least the first; or at least the

@@ -9,6 +9,7 @@ cascade      what was derived from the roots, and what of it is still out of ser
 modes        the kinds of repair a descendant admits
 assignment   which descendant gets which mode
 inputs       what each descendant stands on
+history      what operators have cost and how often they succeeded
 pricing      what a repair is worth and costs when nobody says so
 candidates   how each descendant could be repaired
 build        candidates from a cascade

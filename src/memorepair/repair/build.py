@@ -8,16 +8,16 @@ import numpy as np
 
 from memorepair.graphs.digraph import Digraph
 from memorepair.graphs.order import strong_components
-from memorepair.memory.artifact import Key
+from memorepair.memory.artifact import SERVING, Key
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import SUFFICIENT_SUPPORT, OperatorTable, assign
 from memorepair.repair.candidates import Bar, Candidates
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.events import Migration, RepairEvent
+from memorepair.repair.history import History
 from memorepair.repair.inputs import inputs_of
 from memorepair.repair.modes import Mode
 from memorepair.repair.pricing import Pricing
-from memorepair.repair.soundness import SERVING
 
 CYCLE = "cycle"
 REQUIRES_BARRED = "requires barred"
@@ -80,7 +80,7 @@ def build_candidates(
         names,
         input_sizes=input_sizes,
         recipes=recipes,
-        estimates={name: known.cost_per_size for name, known in store.operator_costs().items()},
+        history=History(store.operator_costs(), unit=pricing.unit),
     )
     return Candidates(
         keys=keys,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import PROPAGATING
 from memorepair.memory.artifact import CaseStatus, Key, Scope, State
-from memorepair.memory.exchange import Member, SupportArc
+from memorepair.memory.exchange import Member, Spared, SupportArc
 from memorepair.memory.store import Store
 from memorepair.repair.events import EventKind
 
@@ -32,7 +32,9 @@ class Cascade:
     support
         The influence arcs into members, one per child and parent, in that order.
     spared
-        Members that independent evidence keeps in service; none under the policy ``none``.
+        Members that evidence keeps in service; none under the policy ``none``.
+    evidence
+        What each of them stands on: the support that the event left it.
     deleted
         Members that another case deletes, with its number: no repair of this one brings them back.
     open
@@ -49,12 +51,13 @@ class Cascade:
     roots: tuple[Key, ...]
     support: tuple[SupportArc, ...]
     spared: tuple[Key, ...] = ()
+    evidence: Mapping[Key, tuple[Key, ...]] = field(default_factory=lambda: MappingProxyType({}))
     deleted: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
     open: tuple[Member, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         known = {member.key for member in self.members}
-        for key in (*self.roots, *self.spared, *self.deleted):
+        for key in (*self.roots, *self.spared, *self.evidence, *self.deleted):
             if key not in known:
                 raise InvalidInput(f"{key} is not a member of the cascade", witness=key)
         settled = {*self.roots, *self.spared, *self.deleted}
@@ -77,7 +80,7 @@ class Cascade:
         return arc.parent_served
 
 
-def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Cascade:
+def read_cascade(store: Store, case: int) -> Cascade:
     """The cascade of `case` as the store has it now; O(members + arcs).
 
     Raises
@@ -86,6 +89,8 @@ def read_cascade(store: Store, case: int, *, spared: Iterable[Key] = ()) -> Casc
         There is no such case.
     """
     members = store.members(case)
+    spared = store.spared(case)
+    members += [one.member for one in spared]
     return _cascade(store, case, members, store.support([member.key for member in members]), spared)
 
 
@@ -116,7 +121,7 @@ def read_ancestry(store: Store, case: int, key: Key, *, most: int) -> Cascade | 
 
 
 def _cascade(
-    store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc], spared: Iterable[Key]
+    store: Store, case: int, members: Iterable[Member], arcs: Iterable[SupportArc], spared: Iterable[Spared]
 ) -> Cascade:
     # Sorting by the parts of a key gives the order of keys at a fraction of the cost.
     ordered = sorted(members, key=lambda member: (member.key.scope, member.key.id))
@@ -126,7 +131,8 @@ def _cascade(
         members=tuple(ordered),
         roots=tuple(member.key for member in ordered if member.root),
         support=tuple(next(same) for _, same in groupby(followed, key=_ends)),
-        spared=tuple(sorted(spared)),
+        spared=tuple(sorted(one.member.key for one in spared)),
+        evidence=MappingProxyType(dict(sorted((one.member.key, one.by) for one in spared))),
         deleted=MappingProxyType(_deleted_elsewhere(store, case, ordered)),
     )
 

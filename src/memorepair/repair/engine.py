@@ -231,7 +231,7 @@ def _repair(
             return make_report(
                 closed,
                 chosen,
-                len(cascade.members),
+                cascade,
                 execution,
                 spent_before=float(spent),
                 attempts=attempt,

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from memorepair.errors import InvalidEvent
+from memorepair.graphs.support import POLICIES, Policy
 from memorepair.memory.artifact import Key
 from memorepair.memory.values import check_text, check_type, is_whole
 
@@ -123,6 +124,9 @@ _DELTA_OF: Mapping[EventKind, type] = MappingProxyType(
 class RepairEvent:
     """e = (F, tau, Delta).
 
+    `evidence` says what other support may spare of the cascade (`weigh`); of each set of `same_origin` the
+    members count as one source.
+
     Raises
     ------
     InvalidEvent
@@ -134,8 +138,13 @@ class RepairEvent:
     delta: Delta = field(default_factory=_deletion)
     reason: str | None = None
     actor: str | None = None
+    evidence: Policy = "none"
+    same_origin: tuple[tuple[Key, ...], ...] = ()
 
     def __post_init__(self) -> None:
+        if self.evidence not in POLICIES:
+            known = ", ".join(POLICIES)
+            raise InvalidEvent(f"no evidence policy {self.evidence!r}: one of {known}", witness=self.evidence)
         if not self.roots:
             raise InvalidEvent("an event needs at least one root", witness=self.roots)
         if len(set(self.roots)) < len(self.roots):

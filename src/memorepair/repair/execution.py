@@ -17,15 +17,16 @@ from memorepair.graphs.digraph import Digraph, Index
 from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.integers import fraction
-from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe
-from memorepair.memory.exchange import Member, Progress, SupportArc
+from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
+from memorepair.memory.exchange import Member, OperatorRun, Progress, SupportArc
+from memorepair.memory.points import MADE, OPERATOR, VALIDATION, reach
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.checks.check import Context, Given, Verdict
 from memorepair.repair.checks.marks import Run, marked, unsaid
 from memorepair.repair.events import Deletion, Migration, RepairEvent
-from memorepair.repair.inheritance import Gone, inheriting, tells
+from memorepair.repair.inheritance import Gone, inheriting, recipe_tells, tells, without_quotes
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, Made, Operator, may_read_own
@@ -151,7 +152,9 @@ def execute(
         try:
             run.step(place)
         except (StaleRead, Withdrawn) as stale:
+            store.note_operator_runs(run.runs)
             return Execution(outcomes=MappingProxyType(run.outcomes), stale=stale)
+    store.note_operator_runs(run.runs)
     if progress is not None:
         progress("execute", len(places), len(places))
     return Execution(outcomes=MappingProxyType(run.outcomes))
@@ -191,7 +194,9 @@ class _Run:
         self.standing = self._served_standing()
         self.fresh = self._fresh_texts()
         self._root_marks: dict[Run, Key] | None = None
+        self._said: dict[Key, list[str]] | None = None
         # As exact decimals: 0.3 - 0.1 must leave 0.2 for what costs 0.2.
+        self.runs: list[OperatorRun] = []
         self.left = None if plan.budget is None else fraction(plan.budget)
 
     def _interfaces(self) -> dict[Key, Key]:
@@ -292,11 +297,16 @@ class _Run:
     def _tells(self, key: Key) -> bool:
         """Whether its description gives away what the roots said and nothing it stands on says still."""
         marks = self._marks()
-        old = self._former([key]).get(key) if marks else None
-        if old is None or not tells(old, Gone(marks=(marks,))):
+        old = self._former([key]).get(key)
+        if old is None:
             return False
-        texts = tuple(source.content for source in self._inputs(key))
-        return tells(old, Gone(marks=(marks,), allowed=(old.content, *texts)))
+        recipe = Recipe() if isinstance(self.event.delta, Migration) else self.recipes.get(key, Recipe())
+        gone = Gone(marks=(marks,), texts=self._root_texts())
+        if not tells(old, gone) and not recipe_tells(recipe, gone):
+            return False
+        said = tuple(source.content for source in self._inputs(key))
+        gone = replace(gone, allowed=(old.content, *said, *self.fresh))
+        return tells(old, gone) or recipe_tells(recipe, gone)
 
     def _reads(self, key: Key) -> tuple[Read, ...]:
         """The recorded reads, each of what stands for its parent now; dropped where nothing does."""
@@ -331,16 +341,26 @@ class _Run:
             return Failed(reason=refusal.saw, cost=0.0, verdicts=before)
         call = given.call
         began = time.perf_counter()
+        reach(OPERATOR)
         made = attempt(operator, call)
+        reach(MADE)
         seconds = time.perf_counter() - began
-        listed = float(self.candidates.cost[place])
+        cost = foreseen if made.cost is None else float(made.cost)
         if isinstance(made, Failure):
-            return Failed(reason=made.reason, cost=listed if made.cost is None else made.cost)
-        cost = listed if made.cost is None else float(made.cost)
-        if made.cost is not None:  # a listed price says nothing new of the operator
-            size = float(sum(len(source.content) for source in call.inputs))
-            self.store.note_operator_cost(name, max(size, 1.0), cost, seconds)
-        return self._judge(member, given, before, made, cost)
+            outcome: Outcome = Failed(reason=made.reason, cost=cost)
+        else:
+            outcome = self._judge(member, given, before, made, cost)
+        self.runs.append(
+            OperatorRun(
+                operator=name,
+                unit=self.candidates.unit,
+                size=float(sum(len(source.content) for source in call.inputs)),
+                cost=made.cost,  # a listed price says nothing new of the operator
+                seconds=seconds,
+                succeeded=not isinstance(outcome, Failed),
+            )
+        )
+        return outcome
 
     def _given(self, key: Key, member: Member, mode: Mode, operator: Operator) -> Given:
         recipe = self.recipes.get(key, Recipe())
@@ -456,6 +476,7 @@ class _Run:
                 for source in call.inputs
             },
         )
+        reach(VALIDATION)
         verdicts = (*before, *self.checks.validate(context))
         refusal = first_refusal(verdicts)
         digest = self.store.digest(made.content)
@@ -466,13 +487,18 @@ class _Run:
         if old is not None:
             marks.append(marked({key: old.content}))
         said = (made.content, *(source.content for source in call.inputs), *given.fresh)
-        gone = Gone(marks=tuple(marks), allowed=said)
-        same = digest == member.digest and same_parents and not (old is not None and tells(old, gone))
+        texts = (*self._root_texts(), *given.parent_texts.values(), *([] if old is None else [old.content]))
+        gone = Gone(marks=tuple(marks), allowed=said, texts=texts)
+        recipe = given.recipe
+        if not isinstance(self.event.delta, Migration):  # which withdraws no statement
+            recipe = without_quotes(recipe, gone)
+        described = recipe == given.recipe and not (old is not None and tells(old, gone))
+        same = digest == member.digest and same_parents and described
         if refusal is None and same:
             if self.store.tombstoned(key, made.content):  # as `stage` refuses it of a successor
                 return Failed(reason=f"it cannot be stored: {FORBIDDEN}", cost=cost, verdicts=verdicts)
             return Unchanged(reads=reads, verdicts=verdicts, cost=cost)
-        draft = Draft(key=key, content=made.content, kind=member.kind, arch=member.arch, recipe=given.recipe)
+        draft = Draft(key=key, content=made.content, kind=member.kind, arch=member.arch, recipe=recipe)
         if old is not None:
             draft = replace(inheriting(draft, old, gone), source=old.source)
         try:
@@ -482,11 +508,36 @@ class _Run:
         if refusal is not None:
             reason = f"{refusal.check}: {refusal.saw}"
             return Failed(reason=reason, cost=cost, verdicts=verdicts, rejected=version)
-        return Staged(version=version, digest=digest, reads=reads, verdicts=verdicts, cost=cost)
+        # Made from all of it: what were alternatives of the old text are none of the new one.
+        together = tuple(dict.fromkeys(replace(read, group=0) for read in reads))
+        return Staged(version=version, digest=digest, reads=together, verdicts=verdicts, cost=cost)
 
     def _marks(self) -> Mapping[Run, Key]:
         if self._root_marks is None:
-            roots = self._former(self.cascade.roots)
-            marks = marked({key: there.content for key, there in roots.items()})
+            marks: dict[Run, Key] = {}
+            for root, texts in self._roots().items():
+                for text in texts:
+                    marks |= marked({root: text})
             self._root_marks = unsaid(marks, self.fresh)
         return self._root_marks
+
+    def _roots(self) -> Mapping[Key, Sequence[str]]:
+        """What the roots said: a deletion concerns each of their versions, another event the last."""
+        if self._said is None:
+            if isinstance(self.event.delta, Deletion):
+                versions = {
+                    root: [self.store.former([(root, past.version)]) for past in self.store.history(root)]
+                    for root in self.cascade.roots
+                }
+            else:
+                versions = {root: [self._former([root])] for root in self.cascade.roots}
+            self._said = {
+                root: [
+                    one.content for found in there for one in found.values() if one.state is not State.ACTIVE
+                ]
+                for root, there in versions.items()
+            }
+        return self._said
+
+    def _root_texts(self) -> tuple[str, ...]:
+        return tuple(text for texts in self._roots().values() for text in texts)

@@ -5,20 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from memorepair.memory.artifact import Artifact, Draft, Json, Key, Slot
+from memorepair.memory.artifact import Artifact, Draft, Json, Key, Recipe, Slot, TaskCase
 from memorepair.repair.checks.marks import Run, field_runs, recognised
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gone:
-    """What a description must not give away: marks of withdrawn texts, but for what the allowed texts say."""
+    """What a description must not give away: marks of withdrawn texts, but for what the allowed texts say.
+
+    `texts` are those texts themselves.
+    """
 
     marks: tuple[Mapping[Run, Key], ...]
     allowed: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     def told_by(self, name: str, value: Json) -> bool:
         """Whether a field gives something away."""
         return bool(recognised(field_runs({name: value}), self.marks, self.allowed))
+
+    def quoted_by(self, phrase: str) -> bool:
+        """Whether a phrase, however short, is in a withdrawn text and in none that is allowed."""
+        folded = phrase.casefold()
+        return any(folded in text.casefold() for text in self.texts) and not any(
+            folded in text.casefold() for text in self.allowed
+        )
 
 
 def inheriting(draft: Draft, old: Artifact | None, gone: Gone) -> Draft:
@@ -48,3 +59,28 @@ def tells(old: Artifact, gone: Gone) -> bool:
         fields += [("entity", slot.entity), ("attribute", slot.attribute)]
         fields += [("value", slot.value), ("scene", slot.scene)]
     return any(gone.told_by(name, value) for name, value in fields)
+
+
+def without_quotes(recipe: Recipe, gone: Gone) -> Recipe:
+    """The recipe without the task cases that quote what is gone.
+
+    They have done their work on the version that is stored with what is left; kept, they would hold on to the
+    words for ever, beyond an erasure.
+    """
+    kept = tuple(case for case in recipe.cases if not _quotes(case, gone))
+    return recipe if len(kept) == len(recipe.cases) else replace(recipe, cases=kept)
+
+
+def recipe_tells(recipe: Recipe, gone: Gone) -> bool:
+    """Whether any part of a recipe quotes what is gone."""
+    told: dict[str, Json] = {
+        **recipe.params,
+        "schema": None if recipe.schema is None else dict(recipe.schema),
+    }
+    return any(gone.told_by(name, value) for name, value in told.items()) or any(
+        _quotes(case, gone) for case in recipe.cases
+    )
+
+
+def _quotes(case: TaskCase, gone: Gone) -> bool:
+    return gone.told_by("case", case.name) or any(map(gone.quoted_by, (*case.contains, *case.excludes)))

@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Key, Recipe
+from memorepair.memory.artifact import Json, Key, Recipe
 from memorepair.memory.exchange import Member
+from memorepair.memory.values import check_type, check_word
 from memorepair.repair.candidates import Candidates
+from memorepair.repair.history import Estimate, History
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import number, told
 
@@ -53,6 +55,10 @@ class Quote:
         Characters of what the operator will read; estimated where an input is not part of the cascade.
     price
         What it would be without the callable: the recipe's override, else the default.
+    estimate
+        What runs of the operator on inputs of this size have cost; None where none was measured.
+    success
+        Probability that the operator gives what can be published, from all its runs.
     """
 
     member: Member
@@ -60,6 +66,8 @@ class Quote:
     operator: str | None
     input_size: float
     price: float
+    estimate: Estimate | None = None
+    success: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +78,9 @@ class Pricing:
     halves every `half_life_days` since the last use, counted from the latest use in the cascade so that a
     plan does not depend on when it is made.
 
-    Cost: the operator's own running estimate per character of input where the store has one; else the tokens
-    read and written, a character a quarter of a token, and a quarter of that for a recomputation. Nothing for
-    REMOVE.
+    Cost: what the operator has cost on inputs of this size where that was measured (`History`); else the
+    tokens read and written, a character a quarter of a token, and a quarter of that for a recomputation or a
+    model. Nothing for REMOVE.
 
     A recipe's `value` or `cost` overrides the default, `per_operator` overrides the cost of one execution, a
     callable has the last word.
@@ -86,7 +94,10 @@ class Pricing:
     half_life_days
         More than 0.
     unit
-        Of all costs here, and of the operators' own measurements.
+        Of all costs here, and of the operators' own measurements; those in another unit are left alone.
+    weigh_success
+        Whether a value counts in the probability that its repair succeeds: what will probably fail is worth
+        less than what will not.
     """
 
     value: Callable[[Quote], float] | None = None
@@ -94,10 +105,13 @@ class Pricing:
     per_operator: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     half_life_days: float = HALF_LIFE_DAYS
     unit: str = "tokens"
+    weigh_success: bool = False
 
     def __post_init__(self) -> None:
         if not number(self.half_life_days):
             raise InvalidInput("the half life is a positive number of days", witness=self.half_life_days)
+        check_type(self.weigh_success, bool, "weigh_success is True or False")
+        check_word(self.unit, "the unit of a pricing")
         for operator, cost in self.per_operator.items():
             if number(cost) is None:
                 raise InvalidInput(f"operator {operator} costs {cost}, not finite and >= 0", witness=operator)
@@ -110,7 +124,7 @@ class Pricing:
         *,
         input_sizes: npt.NDArray[np.float64],
         recipes: Mapping[Key, Recipe],
-        estimates: Mapping[str, float],
+        history: History,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Value and cost of k candidates.
 
@@ -120,8 +134,8 @@ class Pricing:
             Characters that each operator will read.
         recipes
             Where overrides are found; a key may be absent.
-        estimates
-            Mean cost per character of input, by ``name@version``, of the operators that have run before.
+        history
+            Of the operators that have run before, in this unit.
 
         Returns
         -------
@@ -144,17 +158,38 @@ class Pricing:
                 operator=operator,
                 input_size=float(input_sizes[place]),
                 price=float(value[place]) if recipe.value is None else recipe.value,
+                estimate=None if operator is None else history.estimate(operator, float(input_sizes[place])),
+                success=1.0 if operator is None else history.success(operator),
             )
+            if self.weigh_success:
+                quote = replace(quote, price=quote.price * quote.success)
             value[place] = _price("value", self.value, quote)
             if mode is not Mode.REMOVE:
                 known = (
                     recipe.cost,
                     self._listed(operator),
-                    _estimated(estimates, operator, quote.input_size),
+                    None if quote.estimate is None else quote.estimate.cost,
                 )
                 price = next((price for price in known if price is not None), float(cost[place]))
                 cost[place] = _price("cost", self.cost, replace(quote, price=price))
         return value, cost
+
+    def told(self) -> dict[str, Json]:
+        """What goes into the prices, for people."""
+        worth: dict[str, Json] = {kind.name.lower(): value for kind, value in _WORTH_OF_KIND.items()}
+        return {
+            "unit": self.unit,
+            "tradeoff": DEFAULT_TRADEOFF,
+            "worth_of_kind": worth,
+            "half_life_days": self.half_life_days,
+            "least_recency": LEAST_RECENCY,
+            "characters_per_token": CHARACTERS_PER_TOKEN,
+            "recompute_share": RECOMPUTE_SHARE,
+            "per_operator": dict[str, Json](self.per_operator),
+            "weigh_success": self.weigh_success,
+            "own_values": self.value is not None,
+            "own_costs": self.cost is not None,
+        }
 
     def _listed(self, operator: str | None) -> float | None:
         if operator is None:
@@ -193,12 +228,6 @@ def _price(name: str, callable_: Callable[[Quote], float] | None, quote: Quote) 
     if price is None:
         raise InvalidInput(f"the {name} of {key} is not a number, finite and >= 0", witness=key)
     return price
-
-
-def _estimated(estimates: Mapping[str, float], operator: str | None, size: float) -> float | None:
-    # Sums over all runs may have grown beyond a float; then they say nothing.
-    rate = None if operator is None else estimates.get(operator)
-    return None if rate is None else number(rate * size)
 
 
 def scale_of(candidates: Candidates) -> tuple[float, float]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from types import MappingProxyType
 
 from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, Json, Key
 from memorepair.memory.exchange import Receipt
+from memorepair.repair.cascade import Cascade
 from memorepair.repair.execution import (
     Execution,
     Failed,
@@ -75,6 +77,8 @@ class RepairReport:
         How many times it was planned; more than 1 where another event came between.
     receipt
         What the close of the case has erased; None where nothing was to be erased.
+    spared
+        Members that evidence kept in service, each with what it stands on.
     """
 
     case: Case
@@ -87,6 +91,7 @@ class RepairReport:
     attempts: int
     budget: float | None = None
     receipt: Receipt | None = None
+    spared: Mapping[Key, tuple[Key, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def keys(self, *fates: Fate) -> tuple[Key, ...]:
         """Members of one of these fates."""
@@ -173,6 +178,9 @@ class RepairReport:
             "cost": self.cost,
             "cost_all": self.cost_all,
             "cost_ratio": self.cost_ratio,
+            "spared": [
+                {"key": str(key), "stands_on": [str(one) for one in by]} for key, by in self.spared.items()
+            ],
             "attempts": self.attempts,
             "erasure": None if self.receipt is None else self.receipt.status.value,
             "erased": 0 if self.receipt is None else len(self.receipt.versions),
@@ -182,7 +190,7 @@ class RepairReport:
 def make_report(
     case: Case,
     plan: RepairPlan,
-    cascade: int,
+    cascade: Cascade,
     execution: Execution,
     *,
     spent_before: float,
@@ -194,7 +202,7 @@ def make_report(
     Parameters
     ----------
     cascade
-        Members of C(F).
+        As it was planned for.
     spent_before
         On attempts that another event made void.
     budget
@@ -203,7 +211,8 @@ def make_report(
     return RepairReport(
         case=case,
         plan=plan,
-        cascade=cascade,
+        cascade=len(cascade.members),
+        spared=cascade.evidence,
         members=tuple(_member(row, execution.outcomes.get(row.key)) for row in plan.rows()),
         verdicts=_words(execution.outcomes.values()),
         cost=spent_before + execution.cost,

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TypeAlias, TypeVar
 
-from memorepair.memory.artifact import Key, State
+from memorepair.memory.artifact import SERVING, Key, State
 from memorepair.memory.snapshot import Snapshot, VersionView
 from memorepair.repair.events import EventKind, Migration, RepairEvent, Rollback
-
-SERVING = frozenset((State.ACTIVE, State.PENDING_REVIEW))
+from memorepair.repair.evidence import spared_in
 
 _RELEASABLE = SERVING | {
     State.WITHDRAWN
@@ -73,7 +72,8 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
         - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a
           served, current version (law 2; its own before-image besides, in a migration), or in the very
           version of before: made again and validated since, or released without execution, and then it has
-          the parents it had, each served with the digest it had read or itself released;
+          the parents it had, each served with the digest it had read or itself released; but for what the
+          event's evidence spares, which is served as it was;
         - this support is grounded, no circle of successors stands on itself (law 2);
         - nothing new stands on what is not served of C(F) (law 1, derivations under way);
         - outside C(F) no version, state or digest changed, and no version of anything is gone (law 5).
@@ -120,6 +120,7 @@ class _Standing(Enum):
     REPLACED = auto()
     PUBLISHED = auto()
     RELEASED = auto()
+    SPARED = auto()
     NEW = auto()
     NONE = auto()
 
@@ -132,6 +133,7 @@ class _Audit:
     cascade: set[Key] = field(init=False)
     former: set[tuple[Key, int]] = field(init=False)
     fresh: frozenset[Key] = field(init=False)
+    spared: set[Key] = field(init=False)
     found: list[Violation] = field(init=False, default_factory=list)
     standing: dict[Key, _Standing] = field(init=False, default_factory=dict)
     grounded: set[Key] = field(init=False, default_factory=set)
@@ -144,6 +146,7 @@ class _Audit:
         self.cascade = {node for node in reached if isinstance(node, Key)}
         self.former = {node for node in reached if not isinstance(node, Key)}
         self.fresh = _fresh_keys(self.event)
+        self.spared = spared_in(self.before, self.event, self.cascade)
         self._stand()
         self._ground()
 
@@ -181,6 +184,8 @@ class _Audit:
         if is_root and _removed(self.event, key):
             self._fault(1, key, "a removed root is served", version)
             return _Standing.NONE
+        if key in self.spared and version == self.before.current[key].version:
+            return _Standing.SPARED
         if (key, version) in self.before.versions:
             if is_root:
                 self._fault(1, key, "a root is served in its old version", version)
@@ -203,7 +208,7 @@ class _Audit:
         return _Standing.PUBLISHED
 
     def _check_reads(self, key: Key, ground: _Standing) -> None:
-        if ground is _Standing.NONE:
+        if ground in (_Standing.NONE, _Standing.SPARED):  # a spared one may read what is gone, beside
             return
         if ground is _Standing.RELEASED:
             self._check_release(key)
@@ -249,7 +254,9 @@ class _Audit:
         faulty = {one.key for one in self.found}
         unmet: Counter[Key] = Counter()
         dependents: defaultdict[Key, list[Key]] = defaultdict(list)
-        for key in self.standing:
+        for key, ground in self.standing.items():
+            if ground is _Standing.SPARED:
+                continue
             for parent in {parent for parent, _ in self.read_after.get(key, ()) if parent != key}:
                 if parent in self.standing:
                     unmet[key] += 1

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
 from memorepair.graphs.terms import PROPAGATING, Kind
-from memorepair.memory.artifact import Artifact, Case, Draft, Json, Key, Read, Recipe, Source
+from memorepair.memory.artifact import SERVING, Artifact, Case, Draft, Json, Key, Read, Recipe, Source
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.checks.marks import marked, unsaid
@@ -21,8 +21,8 @@ from memorepair.repair.events import (
     RepairEvent,
     Rollback,
 )
+from memorepair.repair.evidence import evidence_terms, key_of_parts, key_parts, read_terms
 from memorepair.repair.inheritance import Gone, inheriting
-from memorepair.repair.soundness import SERVING
 
 
 def withdraw(
@@ -53,6 +53,8 @@ def withdraw(
         successors=_superseding(event),
         delta=_delta(event),
         erase=erase,
+        evidence=event.evidence,
+        same_origin=event.same_origin,
         dry_run=dry_run,
     )
 
@@ -71,7 +73,16 @@ def event_of(store: Store, case: Case) -> RepairEvent:
         delta = _read_migration(store, case)
     elif kind is EventKind.RECOVER:
         delta = _read_rollback(store, case)
-    return RepairEvent(kind=kind, roots=case.roots, delta=delta, reason=case.reason, actor=case.actor)
+    policy, same_origin = read_terms(case)
+    return RepairEvent(
+        kind=kind,
+        roots=case.roots,
+        delta=delta,
+        reason=case.reason,
+        actor=case.actor,
+        evidence=policy,
+        same_origin=same_origin,
+    )
 
 
 def _content(served: Mapping[Key, Artifact], key: Key) -> str:
@@ -84,29 +95,26 @@ def _content(served: Mapping[Key, Artifact], key: Key) -> str:
 
 
 def _delta(event: RepairEvent) -> dict[str, Json]:
+    terms = evidence_terms(event)
     if isinstance(event.delta, Rollback):
         # By the place of the root in the event: the case keeps the roots.
         place = {root: number for number, root in enumerate(event.roots)}
         return {
             "replaced": [place[root] for root in event.delta.replacements],
             "reinstated": [[place[root], version] for root, version in event.delta.reinstated.items()],
+            **terms,
         }
     if not isinstance(event.delta, Migration):
-        return {}
+        return terms
     keys = [event.delta.interfaces[root].key for root in event.roots]
-    return {"interfaces": [[*key.scope, key.id] for key in keys], "rows": event.delta.rows}
+    return {"interfaces": [key_parts(key) for key in keys], "rows": event.delta.rows, **terms}
 
 
 def _read_migration(store: Store, case: Case) -> Migration:
     listed, rows = case.delta.get("interfaces"), case.delta.get("rows")
     if not isinstance(listed, list) or len(listed) != len(case.roots) or not isinstance(rows, str | None):
         raise CorruptStore(f"case {case.id} does not say what it migrates to", witness=case.id)
-    keys = []
-    for parts in listed:
-        if not isinstance(parts, list) or not parts:
-            raise CorruptStore(f"case {case.id} does not say what it migrates to", witness=case.id)
-        *scope, id = map(str, parts)
-        keys.append(Key(tuple(scope), id))
+    keys = [key_of_parts(parts, case) for parts in listed]
     served = store.served(keys)
     interfaces = {
         root: Interface(key=key, content=_content(served, key))

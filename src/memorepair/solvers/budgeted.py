@@ -16,7 +16,7 @@ from memorepair.problems import KnapsackInstance
 from memorepair.solvers.branching import Limits, Tree
 from memorepair.solvers.cones import fill_cones
 from memorepair.solvers.ilp import Effort, propose
-from memorepair.solvers.parametric import price_groups
+from memorepair.solvers.parametric import Close, price_groups
 
 CORE = 400
 """Nodes nearest the critical price that an integer program is given."""
@@ -28,6 +28,9 @@ SMALL = 40
 """Up to this many nodes branch and bound needs no help."""
 
 ILP_NODES = 1_000
+
+FLOATS = 1e-6
+"""Relative error of the bound that a program claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,8 +69,10 @@ class _Path:
         return self.rank < self.entered
 
 
-def solve_budgeted(instance: KnapsackInstance, limits: Limits, ilp: str | None) -> Budgeted:
-    """The best closure found within the budgets, and leaves that bound the others.
+def solve_budgeted(
+    instance: KnapsackInstance, limits: Limits, ilp: str | None, close: Close | None = None
+) -> Budgeted:
+    """The best closure found within the budgets, and leaves that bound the others; `close` as `price_groups`.
 
     Notes
     -----
@@ -77,7 +82,7 @@ def solve_budgeted(instance: KnapsackInstance, limits: Limits, ilp: str | None) 
     they found.
     """
     amounts = instance.amounts
-    path = _path(instance) if len(amounts.budget) == 1 else _ratios(instance)
+    path = _path(instance, close) if len(amounts.budget) == 1 else _ratios(instance)
     tree = Tree(instance, path.base)
     room = [limit - gone for limit, gone in zip(amounts.budget, amounts.spent(path.base), strict=True)]
     order = np.argsort(path.rank, kind="stable").astype(np.int32)
@@ -91,9 +96,9 @@ def solve_budgeted(instance: KnapsackInstance, limits: Limits, ilp: str | None) 
     return Budgeted(mask=tree.mask, leaves=tree.all_leaves(), ilp_bound=claim)
 
 
-def _path(instance: KnapsackInstance) -> _Path:
+def _path(instance: KnapsackInstance, close: Close | None) -> _Path:
     amounts = instance.amounts
-    groups = price_groups(instance.requires, amounts.value, amounts.cost[:, 0])
+    groups = price_groups(instance.requires, amounts.value, amounts.cost[:, 0], close)
     pays = int((groups.value > 0).sum())
     entered = int(np.searchsorted(np.cumsum(groups.cost[:pays]), amounts.budget[0], side="right"))
     price = Fraction(0)
@@ -139,4 +144,7 @@ def _ask(ilp: str, tree: Tree, path: _Path, order: Index, limits: Limits) -> int
         chosen[core] = found.mask
         tree.offer(chosen)
     whole = int(core.sum()) == len(nodes)
-    return math.floor(found.bound) if whole and found.bound is not None else None
+    if not whole or found.bound is None:
+        return None
+    # Programs count in floats: 454.999999 stands for 455.
+    return max(tree.worth, math.floor(found.bound + FLOATS * max(1.0, abs(found.bound))))

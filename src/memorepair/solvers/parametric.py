@@ -20,7 +20,7 @@ from memorepair.errors import InvalidInput
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
 from memorepair.integers import TOTAL_LIMIT, exact_total
-from memorepair.problems import ClosureInstance
+from memorepair.problems import Closure, ClosureInstance
 from memorepair.solvers.pseudoflow import Pseudoflow
 
 logger = logging.getLogger(__name__)
@@ -30,6 +30,8 @@ COMPILED_FROM = 3_000
 
 LOADED_FROM = 100
 """The same once the compiled kernel is loaded."""
+
+Close = Callable[[ClosureInstance], Closure]
 
 COLUMNS = 19
 """Index columns the kernel works in."""
@@ -57,7 +59,7 @@ class Groups:
             read_only(array)
 
 
-def price_groups(requires: Digraph, value: Int64, cost: Int64) -> Groups:
+def price_groups(requires: Digraph, value: Int64, cost: Int64, close: Close | None = None) -> Groups:
     """The groups that enter as the price falls, from plus to minus infinity.
 
     Parameters
@@ -66,6 +68,8 @@ def price_groups(requires: Digraph, value: Int64, cost: Int64) -> Groups:
         k nodes; an arc i -> j reads "i requires j".
     value, cost : (k,) int64
         w of any sign, c at least 0; absolute values add up to less than 2^62 each.
+    close
+        Finds the smallest optimal closure of what costs nothing; the cut alone where left out.
 
     Notes
     -----
@@ -80,7 +84,7 @@ def price_groups(requires: Digraph, value: Int64, cost: Int64) -> Groups:
     """
     if exact_total(np.abs(value)) >= TOTAL_LIMIT or exact_total(cost) >= TOTAL_LIMIT:
         raise InvalidInput("absolute values or costs add up to 2^62 or more", witness=len(value))
-    needed = _ever_chosen(requires, value, cost)
+    needed = _ever_chosen(requires, value, cost, close or Pseudoflow().solve)
     of = np.full(requires.n, -1, np.int32)
     if not needed.any():
         return Groups(of=of, value=np.zeros(0, np.int64), cost=np.zeros(0, np.int64))
@@ -94,7 +98,7 @@ def price_groups(requires: Digraph, value: Int64, cost: Int64) -> Groups:
     return Groups(of=of, value=np.add.reduceat(w[order], starts), cost=np.add.reduceat(c[order], starts))
 
 
-def _ever_chosen(requires: Digraph, value: Int64, cost: Int64) -> Mask:
+def _ever_chosen(requires: Digraph, value: Int64, cost: Int64, close: Close) -> Mask:
     """The smallest optimum as the price falls for ever: what any smallest optimum holds."""
     # There the optimum has all cost there is, hence all nodes of positive cost with what they require; of the
     # rest, which costs nothing, the smallest closure of most value.
@@ -103,7 +107,7 @@ def _ever_chosen(requires: Digraph, value: Int64, cost: Int64) -> Mask:
     if len(free) == 0 or not (value[free] > 0).any():
         return needed
     rest = ClosureInstance(profit=value[free], requires=requires.induced(~needed))
-    needed[free[Pseudoflow().solve(rest).mask]] = True
+    needed[free[close(rest).mask]] = True
     return needed
 
 
