@@ -53,8 +53,10 @@ READERS = 4
 REPAIRS_A_MINUTE = 200
 TREES = 60
 DERIVED = 6
-ROUNDS = 3
-WARM_UP = 1.0
+ROUNDS = 2
+WARM_UP = 2.0
+"""Seconds between stretches that are not counted: the first `explain` after a change plans the case."""
+
 _CANARY = re.compile(r"kanarie(\d{6})x")
 _SPAWN = multiprocessing.get_context("spawn")
 
@@ -197,7 +199,8 @@ class Tally:
 
     reads: Counter[int] = field(default_factory=Counter)
     cpu: Counter[int] = field(default_factory=Counter)
-    doors: Counter[str] = field(default_factory=Counter)
+    doors: Counter[tuple[int, str]] = field(default_factory=Counter)
+    door_cpu: Counter[tuple[int, str]] = field(default_factory=Counter)
     told: int = 0
     seen: list[tuple[str, str]] = field(default_factory=list)
 
@@ -206,6 +209,7 @@ class Tally:
         self.reads.update(other.reads)
         self.cpu.update(other.cpu)
         self.doors.update(other.doors)
+        self.door_cpu.update(other.door_cpu)
         self.told += other.told
         self.seen += other.seen
 
@@ -225,9 +229,11 @@ def knock(memory: Memory, board: Board, random: Random, tally: Tally, name: str)
         given = (str(refusal), refusal.witness)
     text = repr(given)
     told = board.seen(text, before)
-    tally.cpu[phase] += time.process_time_ns() - begin
+    spent = time.process_time_ns() - begin
+    tally.cpu[phase] += spent
     tally.reads[phase] += 1
-    tally.doors[name] += 1
+    tally.doors[phase, name] += 1
+    tally.door_cpu[phase, name] += spent
     tally.told += len(_CANARY.findall(text))
     tally.seen += [(name, word(canary)) for canary in told]
 
@@ -354,7 +360,17 @@ def run(folder: Path, seconds: float) -> tuple[dict[str, object], dict[str, obje
         f"reads a CPU second: barrier down {rate[DOWN]:.0f}, up {rate[UP]:.0f}, beside the writer"
         f" {rate[WORK]:.0f} ({rate[WORK] / rate[DOWN]:.3f} of down)"
     )
-    note(f"{tally.told} canaries told; " + ", ".join(f"{name} {n}" for name, n in tally.doors.most_common()))
+    costs = {
+        name: {phase: tally.door_cpu[phase, name] / max(1, tally.doors[phase, name]) / 1e6 for phase in rate}
+        for name in DOORS
+    }
+    for name, cost in costs.items():
+        count = sum(tally.doors[phase, name] for phase in range(STOP))
+        note(
+            f"  {name}: {count} reads, CPU ms each {cost[DOWN]:.3f} down, {cost[UP]:.3f} up, {cost[WORK]:.3f}"
+            " beside the writer"
+        )
+    note(f"{tally.told} canaries told")
     for name, canary in tally.seen[:20]:
         note(f"SEEN: {name} told {canary} after its withdrawal")
     summary: dict[str, object] = {
@@ -367,7 +383,10 @@ def run(folder: Path, seconds: float) -> tuple[dict[str, object], dict[str, obje
         "seconds": seconds,
         "readers": READERS,
         "reads_a_cpu_second": {"down": rate[DOWN], "up": rate[UP], "beside_the_writer": rate[WORK]},
-        "doors": dict(tally.doors),
+        "cpu_ms_a_read": {
+            name: {"down": cost[DOWN], "up": cost[UP], "beside_the_writer": cost[WORK]}
+            for name, cost in costs.items()
+        },
         "canaries_told": tally.told,
     }
     return summary, details

@@ -604,15 +604,16 @@ class Memory:
     def explain(self, key: KeyLike) -> Explanation:
         """Where the artifact stands, on what, and why."""
         key = as_key(key)
-        listing = self._store.describe(key)
-        case = None if listing.case is None else self._store.case(listing.case)
-        return Explanation(
-            listing=listing,
-            why=self._why(listing, case),
-            case=case,
-            parents=tuple(self._store.parents(key)),
-            children=tuple(self._store.children(key)),
-        )
+        with self._store.reading():
+            listing = self._store.describe(key)
+            case = None if listing.case is None else self._store.case(listing.case)
+            return Explanation(
+                listing=listing,
+                why=self._why(listing, case),
+                case=case,
+                parents=tuple(self._store.parents(key)),
+                children=tuple(self._store.children(key)),
+            )
 
     def _kept(self, key: Key) -> str | None:
         """Which event has spared the artifact, and for what; None where none has."""
@@ -651,10 +652,11 @@ class Memory:
     def status(self) -> Status:
         """Artifacts by state and kind, and the cases not closed."""
         unfinished = (CaseStatus.OPEN, CaseStatus.RUNNING, CaseStatus.CLOSED_PARTIAL)
-        return Status(
-            counts=self._store.counts(),
-            open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
-        )
+        with self._store.reading():
+            return Status(
+                counts=self._store.counts(),
+                open_cases=tuple(case for case in self._store.cases() if case.status in unfinished),
+            )
 
     def statistics(self) -> Statistics:
         """How much there is of everything, and how large it lies on disk; no content."""

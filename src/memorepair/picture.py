@@ -91,12 +91,13 @@ def picture_of(memory: Memory, case: CaseLike) -> str:
         It has more members than can be drawn.
     """
     store, number = memory.store, as_case(case)
-    declared, members = store.case(number), store.members(number)
-    if len(members) > _MOST:
-        raise InvalidInput(f"{len(members)} members are more than can be drawn", witness=len(members))
-    now = {member.key: store.describe(member.key) for member in members}
-    arcs = store.support(list(now))
-    around = {arc.parent: store.describe(arc.parent) for arc in arcs if arc.parent not in now}
+    with store.reading():
+        declared, members = store.case(number), store.members(number)
+        if len(members) > _MOST:
+            raise InvalidInput(f"{len(members)} members are more than can be drawn", witness=len(members))
+        now = {member.key: store.describe(member.key) for member in members}
+        arcs = store.support(list(now))
+        around = {arc.parent: store.describe(arc.parent) for arc in arcs if arc.parent not in now}
     spots = [_member(member, now[member.key], declared) for member in members]
     for key, listing in around.items():
         look = Look.SERVED if listing.state is State.ACTIVE else Look.LEFT

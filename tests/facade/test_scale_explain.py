@@ -10,7 +10,8 @@ import pytest
 
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Draft, Key, Read, Recipe
+from memorepair.memory.artifact import Draft, Key, Listing, Read, Recipe
+from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair import engine
 from memorepair.repair.operators.regen import ExtractiveSummariser, RegenOperator
 from memorepair.repair.plan import RepairPlan, make_plan
@@ -89,3 +90,19 @@ def test_an_operator_more_is_planned_again(memory: Memory) -> None:
     after = explained(memory)
     assert after != before
     assert after == planned(memory, case.id)
+
+
+def test_an_explanation_is_of_one_instant(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = memory.correct(ROOT, "the root says something else", reason="r", actor="a")
+    describe = memory.store.describe
+
+    def overtaken(key: Key) -> Listing:
+        listing = describe(key)
+        with Memory.open(memory.store.path) as other:
+            other.undo(case, actor="b", reason="r")
+        monkeypatch.undo()
+        return listing
+
+    monkeypatch.setattr(SqliteStore, "describe", lambda _, key: overtaken(key))
+    assert "withdrawn by case 1" in memory.explain(MEMBERS[0]).why
+    assert memory.explain(MEMBERS[0]).why == "served: active"

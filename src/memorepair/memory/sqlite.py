@@ -498,6 +498,9 @@ class SqliteStore:
         with self._db.reading():
             return self._cases.all(status)
 
+    def reading(self) -> AbstractContextManager[None]:
+        return self._db.reading()
+
     def epoch(self) -> int:
         return self._journal.epoch()
 

@@ -404,6 +404,13 @@ class Store(Protocol):
         """Cases in the order they were opened."""
         ...
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Reads of one instant: all inside the block see the same store, whoever writes meanwhile.
+
+        No code of a caller runs inside: a snapshot kept open delays erasures, and other threads wait.
+        """
+        ...
+
     def epoch(self) -> int:
         """The newest entry of the journal; while it stays, no version, arc or barrier has changed."""
         ...
