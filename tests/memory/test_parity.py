@@ -93,6 +93,8 @@ def test_content_is_reached_through_the_barrier_or_by_a_listed_engine_read() -> 
         "doors._GET_NEAR",
         "export._OPEN",
         "merging._HERE",
+        "survey._ROWS",
+        "survey._VECTORS",
     }
 
 

@@ -26,6 +26,7 @@ doors        the only places where content leaves to serve
 export       every version as it may leave
 merging      versions from elsewhere, taken over without changing what is here
 catalogue    what there is, without content
+survey       current versions as columns, for a check-up
 engine       what repair may see of what is not served
 writer       drafts become versions
 cycles       the cycles a write would close

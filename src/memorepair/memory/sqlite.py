@@ -17,6 +17,7 @@ from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, Stor
 from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, export, snapshot, statistics
+from memorepair.memory import survey as surveys
 from memorepair.memory.arguments import as_member
 from memorepair.memory.artifact import (
     Artifact,
@@ -71,6 +72,7 @@ from memorepair.memory.secret import Secret, key_file
 from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
+from memorepair.memory.survey import Survey
 from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
 from memorepair.memory.values import check_names, check_text, named, require_names
@@ -575,6 +577,10 @@ class SqliteStore:
 
     def served(self, keys: Sequence[Key]) -> dict[Key, Artifact]:
         return doors.served(self._db, list(keys))
+
+    def survey(self, *, newer_than: int = 0, among: Sequence[int] | None = None) -> Survey:
+        with self._db.reading():
+            return surveys.survey(self._db, newer_than=newer_than, among=among)
 
     def digest(self, text: str) -> str:
         return self._secret.digest(text).hex()

@@ -46,6 +46,7 @@ from memorepair.memory.exchange import (
 from memorepair.memory.export import Export
 from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.statistics import Statistics
+from memorepair.memory.survey import Survey
 
 __all__ = [
     "Carried",
@@ -496,6 +497,18 @@ class Store(Protocol):
 
     def served(self, keys: Sequence[Key]) -> dict[Key, Artifact]:
         """Engine read: those of the keys that are served; counts no use."""
+        ...
+
+    def survey(self, *, newer_than: int = 0, among: Sequence[int] | None = None) -> Survey:
+        """Current versions as columns for a check-up, with content of what is served; counts no use.
+
+        Parameters
+        ----------
+        newer_than
+            Only artifacts whose current version is newer than this one (vid).
+        among
+            Only these artifacts (aid).
+        """
         ...
 
     def digest(self, text: str) -> str:

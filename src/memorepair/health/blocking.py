@@ -1,0 +1,187 @@
+"""Blocking: which rows are worth comparing, with a bound on the partners of every row whatever the data.
+
+A row has keys: its words, its pairs of neighbouring words, and its pairs with a gap of one. It stands under
+the `KEYS` rarest of its keys that occur twice at least. Rows under one key are compared, up to `CAP` of them;
+more are brought into the order of their texts, each compared with the `WINDOW` that follow. So no row has
+more than KEYS x CAP partners, and the work is linear in the rows: one sort of the keys as numbers, and runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.graphs.digraph import read_only
+from memorepair.health.hashing import Hashes, mixed
+
+Ints = npt.NDArray[np.int64]
+Packed = npt.NDArray[np.uint64]
+"""A key in the upper 32 bits, a row in the lower."""
+
+KEYS, CAP, WINDOW = 16, 12, 4
+
+Test = Callable[[int, int], bool]
+"""Whether a pair of rows passes."""
+
+_LOW = np.uint64(0xFFFFFFFF)
+_HALF = np.uint64(32)
+_ROWS = 1 << 15
+"""Rows whose keys are made at once."""
+
+_FLUSH = 1 << 24
+"""Pairs gathered before equal ones are dropped."""
+
+_PAIR = (np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F))
+_GAP = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+_EXACT_COUNTS = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Words:
+    """The words of k rows as numbers.
+
+    Attributes
+    ----------
+    offsets : (k + 1,) int64
+        The words of row i are ``words[offsets[i]:offsets[i + 1]]``, in their order.
+    words : (m,) uint64
+        Hashes; the lowest bit tells whether the word is a key by itself.
+    salt : (k,) uint64
+        Rows of different salts share no key: those of different scopes, or kinds.
+    """
+
+    offsets: Ints
+    words: Hashes
+    salt: Hashes
+
+    def __post_init__(self) -> None:
+        for one in (self.offsets, self.words, self.salt):
+            read_only(one)
+
+    @property
+    def k(self) -> int:
+        """Number of rows."""
+        return len(self.salt)
+
+
+def entries(words: Words) -> Packed:
+    """(key, row) of all keys of all rows, ascending, each once."""
+    parts = [_entries(words, start, min(start + _ROWS, words.k)) for start in range(0, words.k, _ROWS)]
+    found = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+    found.sort()
+    return found
+
+
+def _entries(words: Words, start: int, end: int) -> Packed:
+    lo, hi = int(words.offsets[start]), int(words.offsets[end])
+    word = words.words[lo:hi]
+    owner = np.repeat(np.arange(start, end), np.diff(words.offsets[start : end + 1]))
+    alone = (word & np.uint64(1)).astype(np.bool_)
+    keys, rows = [word[alone]], [owner[alone]]
+    for step, (first, second) in ((1, _PAIR), (2, _GAP)):
+        near = owner[step:] == owner[:-step]
+        keys.append((word[:-step] * first + word[step:] * second)[near])
+        rows.append(owner[step:][near])
+    row = np.concatenate(rows)
+    packed = (mixed(np.concatenate(keys) + words.salt[row]) & ~_LOW) | row.astype(np.uint64)
+    packed.sort()
+    return packed[_first(packed)]
+
+
+def _first(ascending: Packed) -> npt.NDArray[np.bool_]:
+    first = np.ones(len(ascending), np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=first[1:])
+    return first
+
+
+def _runs(ascending: Packed) -> tuple[Ints, Ints]:
+    """Where each run of equal keys begins, and its length."""
+    starts = np.flatnonzero(_first(ascending >> _HALF))
+    return starts, np.diff(np.r_[starts, len(ascending)])
+
+
+def rarity(count: Ints) -> Packed:
+    """A count in eight bits, ascending with it: exact while small, by its logarithm from then on."""
+    steep = _EXACT_COUNTS + 5 * np.log2(np.maximum(count, 1) / _EXACT_COUNTS)
+    return np.where(count <= _EXACT_COUNTS, count, np.minimum(255, steep)).astype(np.uint64)
+
+
+def rarest(found: Packed, keys: int = KEYS) -> Packed:
+    """Of each row its rarest keys that occur twice at least; ascending by key, then row."""
+    _, lengths = _runs(found)
+    count = np.repeat(lengths, lengths)
+    shared = count > 1
+    kept, rare = found[shared], rarity(count[shared])
+    if not len(kept):
+        return kept
+    # Rows of a part have numbers below 2^24 within it: row, rarity and key then fit one word.
+    chosen = []
+    row = kept & _LOW
+    for start in range(0, int(row.max()) + 1, 1 << 24):
+        part = (row >= start) & (row < start + (1 << 24))
+        packed = (row[part] - np.uint64(start)) << np.uint64(40) | rare[part] << _HALF | kept[part] >> _HALF
+        packed.sort()
+        local = packed >> np.uint64(40)
+        begins = np.flatnonzero(_first(local))
+        rank = np.arange(len(packed)) - np.repeat(begins, np.diff(np.r_[begins, len(packed)]))
+        first = packed[rank < keys]
+        chosen.append((first & _LOW) << _HALF | ((first >> np.uint64(40)) + np.uint64(start)))
+    out = np.concatenate(chosen)
+    out.sort()
+    return out
+
+
+def pairs(
+    chosen: Packed,
+    order: Ints,
+    keep: Callable[[Ints, Ints], npt.NDArray[np.bool_]] | None = None,
+    cap: int = CAP,
+    window: int = WINDOW,
+) -> tuple[Ints, Ints]:
+    """Pairs of rows under one key: (p,) smaller and (p,) greater row, ascending, each pair once.
+
+    Parameters
+    ----------
+    chosen
+        As `rarest` gives them.
+    order : (k,) int64
+        Place of each row in the order of the texts.
+    keep
+        Which pairs are of any interest, for instance those with a fresh row.
+    """
+    row = (chosen & _LOW).astype(np.int64)
+    ranked = (chosen & ~_LOW) | order[row].astype(np.uint64)
+    by_rank = np.argsort(order)
+    ranked.sort()
+    member = by_rank[(ranked & _LOW).astype(np.int64)]
+    _, lengths = _runs(ranked)
+    run = np.repeat(np.arange(len(lengths)), lengths)
+    reach = np.where(lengths <= cap, cap - 1, window)[run] if len(run) else run
+    gathered: list[Packed] = []
+    waiting = 0
+    for step in range(1, cap):
+        here = np.flatnonzero((run[step:] == run[:-step]) & (reach[:-step] >= step))
+        if not len(here):
+            break
+        one, other = member[here], member[here + step]
+        small, great = np.minimum(one, other), np.maximum(one, other)
+        if keep is not None:
+            wanted = keep(small, great)
+            small, great = small[wanted], great[wanted]
+        gathered.append(small.astype(np.uint64) << _HALF | great.astype(np.uint64))
+        waiting += len(small)
+        if waiting > _FLUSH:
+            gathered, waiting = [_distinct(gathered)], 0
+    found = _distinct(gathered)
+    return (found >> _HALF).astype(np.int64), (found & _LOW).astype(np.int64)
+
+
+def _distinct(parts: list[Packed]) -> Packed:
+    if not parts:
+        return np.zeros(0, np.uint64)
+    found = np.concatenate(parts)
+    found.sort()
+    return found[_first(found)]

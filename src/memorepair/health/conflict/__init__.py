@@ -1,0 +1,1 @@
+"""Conflicts between two statements: parsed into slots, compared by rules."""

@@ -1,0 +1,195 @@
+"""Conflicts: artifacts of one scope that fill one slot with what cannot both hold."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.health.conflict.compare import (
+    Cardinality,
+    announces,
+    bare,
+    compare,
+    slot_of,
+    speaks_of_the_user,
+    verdict,
+)
+from memorepair.health.conflict.facts import LONGEST_TEXT, Fact, facts_of_row
+from memorepair.health.conflict.judge import Answer
+from memorepair.health.detector import Asked, Found, about
+from memorepair.health.finding import Damage, Finding, Level
+from memorepair.health.rows import Rows
+
+Hashes = npt.NDArray[np.uint64]
+
+PARTNERS = 12
+"""Rows of one slot that a row is compared with: the newest before it."""
+
+NEAREST = 3
+"""Rows of one subject that an announced change is compared with: the newest before it."""
+
+_RULED = {"scene": 0.8, "polarity or limit": 0.95, "antonym": 0.95, "single slot, other value": 0.9}
+
+
+class Conflicts:
+    """Rules within one slot; a judge, or a person, for what rules cannot tell."""
+
+    name = "conflicts"
+    level = Level.MEANING
+    damages = frozenset({Damage.CONFLICTS})
+
+    def find(self, rows: Rows, asked: Asked) -> Found:
+        """O(n) pairs, at most `PARTNERS` a row and slot, and sorts; one parse a row."""
+        expected = asked.expected
+        cardinality = Cardinality(many=expected.many, single=expected.single)
+        findings: list[Finding] = []
+        undecided: list[tuple[int, int, str]] = []
+        for one, other, why in _Pairs(rows, asked).suspects():
+            if not rows.together(one, other):
+                continue
+            first, second = facts_of_row(rows, one), facts_of_row(rows, other)
+            if rows.slots.get(one) and rows.slots.get(other):
+                answer, reason = compare(first[0], second[0], cardinality)
+            else:
+                answer, reason = verdict(rows.text(one), rows.text(other), first, second, cardinality)
+            if answer is Answer.CONFLICT:
+                findings.append(self._conflict(rows, one, other, reason, why))
+            elif answer is Answer.JUDGE:
+                undecided.append((one, other, reason))
+        told, left_out = self._judged(rows, asked, undecided)
+        findings += told
+        findings.sort(key=lambda finding: finding.keys[0])
+        return Found(findings=tuple(findings), left_out=left_out)
+
+    def _conflict(self, rows: Rows, one: int, other: int, reason: str, found_by: str) -> Finding:
+        given = one in rows.slots and other in rows.slots
+        return about(
+            self,
+            rows,
+            [one, other],
+            "conflict",
+            f"they contradict: {reason}",
+            confidence=_RULED.get(reason, 0.9) if not given else max(0.95, _RULED.get(reason, 0.9)),
+            measured={"reason": reason, "found_by": found_by, "slot_given": given},
+        )
+
+    def _judged(
+        self, rows: Rows, asked: Asked, undecided: list[tuple[int, int, str]]
+    ) -> tuple[list[Finding], tuple[str, ...]]:
+        """A bounded queue; what nobody decides is for a person, and both stay."""
+        most = asked.expected.judgements
+        findings: list[Finding] = []
+        for one, other, reason in undecided[:most]:
+            answer = _decided(rows, asked, one, other)
+            if answer is Answer.CONFLICT:
+                findings.append(self._conflict(rows, one, other, "the judge says so", "judge"))
+            elif answer is Answer.JUDGE:
+                findings.append(
+                    about(
+                        self,
+                        rows,
+                        [one, other],
+                        "conflict_undecided",
+                        f"rules cannot tell whether they contradict: {reason}",
+                        confidence=0.5,
+                        measured={"reason": reason, "proposal": "pending_review"},
+                    )
+                )
+        more = len(undecided) - most
+        return findings, (f"{more} pairs that rules cannot decide",) if more > 0 else ()
+
+
+def _decided(rows: Rows, asked: Asked, one: int, other: int) -> Answer:
+    judge = asked.expected.judge
+    if judge is None:
+        return Answer.JUDGE
+    try:
+        said: object = judge.decide(rows.text(one), rows.text(other))
+    except Exception:  # noqa: BLE001 - other people's code, often over a network: no answer is one it may give
+        return Answer.JUDGE
+    return said if isinstance(said, Answer) else Answer.JUDGE
+
+
+class _Pairs:
+    """Which rows are worth comparing: by slot, by the words that one denies, by an announced change."""
+
+    def __init__(self, rows: Rows, asked: Asked) -> None:
+        self._rows = rows
+        self._asked = asked
+
+    def suspects(self) -> Iterator[tuple[int, int, str]]:
+        """(older, newer, found by), each pair once, in the order of the newer."""
+        found: dict[tuple[int, int], str] = {}
+        for why, groups, most in self._groups():
+            for group in groups:
+                for place, newer in enumerate(group):
+                    for older in group[max(0, place - most) : place]:
+                        if self._asked.wants(newer) or self._asked.wants(older):
+                            found.setdefault((older, newer), why)
+        for older, newer in self._changes():
+            found.setdefault((older, newer), "an announced change")
+        for (older, newer), why in sorted(found.items(), key=lambda pair: (pair[0][1], pair[0][0])):
+            yield older, newer, why
+
+    def _groups(self) -> Iterator[tuple[str, Iterator[list[int]], int]]:
+        slots, slot_rows, words, word_rows = [], [], [], []
+        self._speaker: dict[int, list[int]] = defaultdict(list)
+        self._announcing: list[tuple[int, int]] = []
+        rows = self._rows
+        served = np.flatnonzero(rows.served).tolist()
+        for place, row in enumerate(served):
+            text = rows.text(row)
+            if row not in rows.slots and (not text.strip() or len(text) > LONGEST_TEXT):
+                continue
+            salt = int(rows.survey.scope[row])
+            said = facts_of_row(rows, row)
+            for key in {_hashed(salt, *slot_of(fact)) for fact in said}:
+                slots.append(key)
+                slot_rows.append(row)
+            if not said:
+                words.append(_hashed(salt, bare(text)[0]))
+                word_rows.append(row)
+            self._note_change(row, text, said, salt)
+            if not place % 4096:
+                self._asked.progress("statements", place, len(served))
+        yield "slot", self._by_key(slots, slot_rows), PARTNERS
+        yield "denied words", self._by_key(words, word_rows), PARTNERS
+
+    def _by_key(self, keys: list[int], members: list[int]) -> Iterator[list[int]]:
+        """Rows of one key, oldest statement first."""
+        key, row = np.array(keys, np.uint64), np.array(members, np.int64)
+        order = np.lexsort((row, self._rows.survey.updated[row], key))
+        key, row = key[order], row[order]
+        for run in np.split(row, np.flatnonzero(key[1:] != key[:-1]) + 1):
+            if len(run) > 1:
+                yield run.tolist()
+
+    def _note_change(self, row: int, text: str, said: tuple[Fact, ...], salt: int) -> None:
+        if row in self._rows.slots or not speaks_of_the_user(text):
+            return
+        self._speaker[salt].append(row)
+        if announces(text) and not said:
+            self._announcing.append((salt, row))
+
+    def _changes(self) -> Iterator[tuple[int, int]]:
+        updated = self._rows.survey.updated
+        order = {
+            salt: sorted(rows, key=lambda row: (int(updated[row]), row))
+            for salt, rows in self._speaker.items()
+        }
+        places = {row: place for rows in order.values() for place, row in enumerate(rows)}
+        for salt, row in self._announcing:
+            place = places[row]
+            for older in order[salt][max(0, place - NEAREST) : place]:
+                if self._asked.wants(row) or self._asked.wants(older):
+                    yield older, row
+
+
+def _hashed(*parts: object) -> int:
+    return int.from_bytes(
+        blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )

@@ -1,0 +1,187 @@
+"""Reading: the texts of a check-up prepared for comparison, once for all detectors."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from memorepair.graphs.digraph import read_only
+from memorepair.health.blocking import Words
+from memorepair.health.hashing import Hasher, Hashes
+from memorepair.health.thresholds import ENOUGH
+from memorepair.health.wording import UNNAMED, is_cjk, tokens_of, wording
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+LONGEST = 400
+"""Tokens of a text that is compared for nearness; longer ones are found by their exact key alone."""
+
+SENTENCE, RECORD = "sentence", "record"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """k texts as they are compared.
+
+    Attributes
+    ----------
+    texts
+        As they stand.
+    words
+        Their words as numbers; none of a text longer than `LONGEST`.
+    exact : (k,) uint64
+        Equal for texts that say the same up to width, case, synonyms, function words, within one salt.
+    record : (k,) bool
+        Fields, enough of that schema to judge a value by the others.
+    groups
+        Kind and schema of a threshold; `group` (k,) int64 is a place in it.
+    vocabulary, counts : (v,) uint64, (v,) int64
+        Words, ascending, and how many texts hold each.
+    sorted_words
+        The tokens of each text in ascending order, in one string.
+    hasher
+        What the numbers were made with.
+    """
+
+    texts: Sequence[str]
+    words: Words
+    exact: Hashes
+    record: Mask
+    groups: tuple[tuple[str, str], ...]
+    group: Ints
+    vocabulary: Hashes
+    counts: Ints
+    sorted_words: tuple[str, ...]
+    hasher: Hasher
+    order: Ints
+
+    def __post_init__(self) -> None:
+        for one in (self.exact, self.record, self.group, self.vocabulary, self.counts, self.order):
+            read_only(one)
+
+    @property
+    def k(self) -> int:
+        """Number of texts."""
+        return len(self.texts)
+
+    def tokenised(self) -> Callable[[int], tuple[str, ...]]:
+        """Tokens by row, the last few thousand remembered."""
+        return lru_cache(maxsize=1 << 14)(lambda row: tokens_of(self.texts[row]))
+
+    def frequency(self) -> Callable[[str], int]:
+        """How many texts hold a word."""
+        vocabulary, counts, hasher = self.vocabulary, self.counts, self.hasher
+
+        @lru_cache(maxsize=1 << 18)
+        def count(word: str) -> int:
+            number = np.uint64(_numbered(word, hasher[word]))
+            at = int(np.searchsorted(vocabulary, number))
+            return int(counts[at]) if at < len(vocabulary) and vocabulary[at] == number else 0
+
+        return count
+
+
+def _numbered(word: str, hashed: int) -> int:
+    """A hash whose lowest bit tells whether the word is a key by itself, which short words are not."""
+    alone = len(word) > 2 or word.isdigit()
+    return hashed | 1 if alone else hashed & ~1
+
+
+class _Numbers(dict[str, int]):
+    def __init__(self, hasher: Hasher) -> None:
+        super().__init__()
+        self._hasher = hasher
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= 1 << 19:
+            self.clear()
+        number = self[word] = _numbered(word, self._hasher[word])
+        return number
+
+
+def read(texts: Sequence[str], salts: Hashes, key: bytes, progress: Callable[[int], None]) -> Reading:
+    """Prepare texts; O(characters), and sorts of the words.
+
+    Parameters
+    ----------
+    salts : (k,) uint64
+        Texts of different salts are never compared.
+    key
+        Of the hashes.
+    """
+    hasher = Hasher(key)
+    number = _Numbers(hasher).__getitem__
+    flat, lengths, exact = array("Q"), array("q"), array("Q")
+    sorted_words: list[str] = []
+    names: list[tuple[str, ...]] = []
+    cjk = np.zeros(len(texts), np.bool_)
+    for row, text in enumerate(texts):
+        said = wording(text)
+        tokens = said.tokens if len(said.tokens) <= LONGEST else ()
+        flat.extend(map(number, tokens))
+        lengths.append(len(tokens))
+        exact.append(Hasher.__missing__(hasher, "\0" + said.exact))
+        sorted_words.append(" ".join(sorted(tokens)))
+        names.append(said.names)
+        cjk[row] = is_cjk(text)
+        if not row % 4096:
+            progress(row)
+    words = Words(
+        offsets=np.concatenate(([0], np.cumsum(np.array(lengths, np.int64)))).astype(np.int64),
+        words=np.array(flat, np.uint64),
+        salt=salts.copy(),
+    )
+    vocabulary, counts = _vocabulary(words)
+    record, groups, group = _schemas(names, cjk)
+    order = np.empty(len(texts), np.int64)
+    order[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+    return Reading(
+        texts=texts,
+        words=words,
+        exact=np.array(exact, np.uint64) + salts,
+        record=record,
+        groups=groups,
+        group=group,
+        vocabulary=vocabulary,
+        counts=counts,
+        sorted_words=tuple(sorted_words),
+        hasher=hasher,
+        order=order,
+    )
+
+
+def _vocabulary(words: Words) -> tuple[Hashes, Ints]:
+    owner = np.repeat(np.arange(words.k), np.diff(words.offsets))
+    order = np.argsort(words.words, kind="stable")  # stable: owners of one word ascend
+    word, owner = words.words[order], owner[order]
+    again = np.zeros(len(word), np.bool_)
+    again[1:] = (word[1:] == word[:-1]) & (owner[1:] == owner[:-1])
+    found, counts = np.unique(word[~again], return_counts=True)
+    return found, counts.astype(np.int64)
+
+
+def _schemas(names: list[tuple[str, ...]], cjk: Mask) -> tuple[Mask, tuple[tuple[str, str], ...], Ints]:
+    """Which rows are judged as records, and the group whose threshold each has.
+
+    A record belongs to the schema of its most common name. Where one of its names is rare there is no null
+    distribution for it, and it is judged strictly, as a sentence. Sentences are told apart by their script.
+    """
+    support = Counter(name for row in names for name in set(row))
+    known: dict[tuple[str, str], int] = {}
+    record = np.zeros(len(names), np.bool_)
+    group = np.empty(len(names), np.int64)
+    for row, fields in enumerate(names):
+        if fields and min(support[name] for name in fields) >= ENOUGH:
+            record[row] = True
+            schema = (RECORD, max(fields, key=lambda name: (support[name], name)) or UNNAMED)
+        else:
+            schema = (SENTENCE, "cjk" if cjk[row] else "spaced")
+        group[row] = known.setdefault(schema, len(known))
+    return record, tuple(known), group

@@ -1,0 +1,141 @@
+"""Wording: what of a text counts when two are compared, in Chinese and English."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+CJK = "\u3040-\u30ff\u3400-\u9fff"
+"""Written without spaces: a character is a word."""
+
+_TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+_PART = re.compile(r"[,;，；]")
+_NAME = re.compile(r"^\s*(\w[\w ]{0,30}?)\s*[:：]\s*")
+_IS_CJK = re.compile(f"[{CJK}]")
+
+_FIELDS = 5
+"""Parts from which on a text is a record, not a sentence."""
+
+_FIELD_WORDS = 6
+"""Words that a field of a record has at most, on average twice over: sentences have longer clauses."""
+
+UNNAMED = "-"
+"""Schema of a record whose fields have no names."""
+
+# Equal in meaning when all else is equal; the empty word says nothing. Order and repetition always count.
+_SYNONYMS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(
+        ("likes", "loves", "love", "enjoys", "prefers", "prefer", "fond", "favourite", "favorite"), "like"
+    )
+    | dict.fromkeys(("is", "the", "a", "an", "of", "to", "s", "what", "really", "very"), "")
+    | dict.fromkeys(("i", "my", "me"), "user")
+    | {"drinking": "drink"}
+)
+_SYNONYMS_ZH = (
+    ("爱喝", "喜欢喝"),
+    ("爱吃", "喜欢吃"),
+    ("喜爱", "喜欢"),
+    ("偏爱", "喜欢"),
+    ("非常", ""),
+    ("我", "用户"),
+    ("最", ""),
+    ("很", ""),
+    ("的", ""),
+    ("是", ""),
+)
+
+GUARDS = frozenset(
+    (
+        *("not", "no", "never", "n't", "t", "without", "little", "only", "except", "unless", "but"),
+        *"不没无未别勿非仅少除",
+    )
+)
+"""Words whose coming or going changes what a sentence says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """A text as it is compared.
+
+    Attributes
+    ----------
+    tokens
+        Words, and single Chinese characters; of a record those of its values, for names are equal everywhere.
+    exact
+        Equal exactly for texts that say the same up to width, case, white space, synonyms, function words.
+    names
+        Names of a record's fields, `UNNAMED` where they have none; empty for a sentence.
+    """
+
+    tokens: tuple[str, ...]
+    exact: str
+    names: tuple[str, ...]
+
+
+def normal(text: str) -> str:
+    """Width, case and white space in one spelling."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.casefold().split())
+
+
+def wording(text: str) -> Wording:
+    """What of a text counts; O(characters)."""
+    plain = normal(text)
+    values, names = _record(plain)
+    return Wording(
+        tokens=tuple(_TOKEN.findall(plain if values is None else values)),
+        exact=_exact(plain),
+        names=names,
+    )
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """The tokens of `wording` alone."""
+    plain = normal(text)
+    values, _ = _record(plain)
+    return tuple(_TOKEN.findall(plain if values is None else values))
+
+
+def is_cjk(text: str) -> bool:
+    """Whether a Chinese or Japanese character is in it."""
+    return not text.isascii() and _IS_CJK.search(text) is not None
+
+
+def _exact(plain: str) -> str:
+    if not plain.isascii():
+        for said, meant in _SYNONYMS_ZH:
+            plain = plain.replace(said, meant)
+    words = _TOKEN.findall(plain)
+    meant_words = [meant for word in words if (meant := _SYNONYMS.get(word, word))]
+    # A text of function words alone, or of none, is its own.
+    return " ".join(meant_words) or plain
+
+
+def _record(plain: str) -> tuple[str | None, tuple[str, ...]]:
+    """The values of a record in one text, and the names of its fields; (None, ()) for a sentence."""
+    if plain.startswith("{"):
+        members = _members(plain)
+        if members is not None and len(members) >= _FIELDS:
+            return " ".join(str(value) for value in members.values()), tuple(members)
+    parts = _PART.split(plain)
+    if len(parts) < _FIELDS or len(_TOKEN.findall(plain)) > _FIELD_WORDS * len(parts):
+        return None, ()
+    found = [(part, _NAME.match(part)) for part in parts]
+    names = tuple(name[1] for _, name in found if name is not None)
+    values = " ".join(part[name.end() :] if name is not None else part for part, name in found)
+    return values, names or (UNNAMED,)
+
+
+def _members(plain: str) -> dict[str, object] | None:
+    try:
+        read = json.loads(plain)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(read, dict) or any(isinstance(value, dict | list) for value in read.values()):
+        return None
+    return read
