@@ -837,6 +837,7 @@ class Memory:
         solver: str = "pseudoflow",
         wait: float = 0.0,
         retry: bool = False,
+        reselect: bool = False,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> engine.RepairReport:
         """Select, execute, validate, and publish what is validated; the rest stays withdrawn.
@@ -846,6 +847,9 @@ class Memory:
         `tradeoff`, `budget`, `ties` and `solver` are those of `plan`. With a budget no step is begun that is
         foreseen to cost more than what is left of it; the report tells what was foreseen and what was spent.
         The budget is that of this call: a case taken up again has another one.
+
+        With `reselect`, what is left is chosen anew after a step that failed or cost more than foreseen: what
+        was spent is sunk, what cannot be completed is not paid for, what has come into reach is taken up.
 
         Raises
         ------
@@ -869,6 +873,7 @@ class Memory:
             solver=solver,
             wait=wait,
             retry=retry,
+            reselect=reselect,
             checks=self._checks,
             progress=progress,
         )

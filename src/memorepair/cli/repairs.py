@@ -67,6 +67,10 @@ def repair(
     solver: Solver = "pseudoflow",
     wait: Wait = 0.0,
     retry: Annotated[bool, typer.Option("--retry", help="Even after three repairs that failed.")] = False,
+    reselect: Annotated[
+        bool,
+        typer.Option("--reselect", help="Choose the rest anew after a failure or a surprising cost."),
+    ] = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -82,6 +86,7 @@ def repair(
             solver=solver,
             wait=wait,
             retry=retry,
+            reselect=reselect,
             progress=step,
         )
     if as_json:

@@ -14,6 +14,7 @@ pricing      what a repair is worth and costs when nobody says so
 candidates   how each descendant could be repaired
 build        candidates from a cascade
 plan         which repairs are carried out, in which order
+reselection  what is left of a plan, chosen anew
 execution    a plan carried out, with early cutoff
 checks       what a successor must pass, one file each
 validation   all checks that apply, composed

@@ -13,14 +13,16 @@ from memorepair.memory.store import Store
 from memorepair.proof import Ties
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.build import build_candidates
+from memorepair.repair.candidates import Candidates
 from memorepair.repair.cascade import Cascade, read_ancestry, read_cascade
 from memorepair.repair.events import RepairEvent
 from memorepair.repair.execution import Execution, execute
 from memorepair.repair.operators.attempt import number
-from memorepair.repair.plan import RepairPlan, check_budget, make_plan, worded
+from memorepair.repair.plan import REPAIR_ALL, RepairPlan, check_budget, make_plan, worded
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish
 from memorepair.repair.report import RepairReport, make_report
+from memorepair.repair.reselection import Replan
 from memorepair.repair.validation import Checks
 from memorepair.repair.withdrawal import event_of, withdraw
 
@@ -134,6 +136,7 @@ def repair(
     solver: str = "pseudoflow",
     wait: float = 0.0,
     retry: bool = False,
+    reselect: bool = False,
     checks: Checks | None = None,
     progress: Progress | None = None,
 ) -> RepairReport:
@@ -159,6 +162,9 @@ def repair(
     plan gets what is left. A step is begun only where its foreseen cost is left (`execute`); so the cost
     exceeds the budget at most by what steps cost more than foreseen. The next call, after a crash too, has a
     budget of its own.
+
+    With `reselect` a step that fails, or costs more than foreseen, has the rest chosen anew, what was spent
+    being sunk.
     """
     check_budget(budget)
     if number(wait) is None:
@@ -175,7 +181,7 @@ def repair(
         store.discard_staged(case)  # of a repair that died
         try:
             report = _repair(
-                store, case, operators, pricing, tradeoff, budget, ties, solver, judges, progress
+                store, case, operators, pricing, tradeoff, budget, ties, solver, reselect, judges, progress
             )
         except BaseException:
             store.discard_staged(case)
@@ -215,6 +221,7 @@ def _repair(
     budget: float | None,
     ties: Ties,
     solver: str,
+    reselect: bool,
     checks: Checks,
     progress: Progress | None,
 ) -> RepairReport:
@@ -225,7 +232,10 @@ def _repair(
         chosen = _plan(store, event, cascade, operators, pricing, tradeoff, left, ties, solver)
         store.begin_repair(case, chosen.digest, again=attempt > 1)
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
-        execution = execute(store, event, cascade, chosen, operators, checks=checks, progress=progress)
+        replan = _replanning(store, cascade, chosen, ties, solver) if reselect else None
+        execution = execute(
+            store, event, cascade, chosen, operators, checks=checks, replan=replan, progress=progress
+        )
         if _published(store, chosen, execution):
             closed = store.close_case(case)
             return make_report(
@@ -240,6 +250,22 @@ def _repair(
         store.discard_staged(case)
         spent += fraction(execution.cost)
     raise StaleRead(f"case {case} changed in each of {ATTEMPTS} attempts", witness=case)
+
+
+def _replanning(store: Store, cascade: Cascade, first: RepairPlan, ties: Ties, solver: str) -> Replan | None:
+    """How the rest of a plan is chosen anew; None where everything was required anyway."""
+    if solver == REPAIR_ALL:
+        return None
+    scale = store.case(cascade.case).scale
+
+    def replan(rest: Candidates, left: float | None) -> RepairPlan:
+        plan = make_plan(
+            cascade, rest, tradeoff=first.tradeoff, budget=left, ties=ties, solver=solver, scale=scale
+        )
+        store.begin_repair(cascade.case, plan.digest, again=True)
+        return plan
+
+    return replan
 
 
 def _published(store: Store, chosen: RepairPlan, execution: Execution) -> bool:

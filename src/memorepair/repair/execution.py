@@ -31,6 +31,7 @@ from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, Made, Operator, may_read_own
 from memorepair.repair.plan import RepairPlan
+from memorepair.repair.reselection import Replan, Reselection
 from memorepair.repair.validation import Checks, admit, first_refusal
 
 INPUT_UNAVAILABLE = "input unavailable"
@@ -89,7 +90,12 @@ class Unaffordable:
     left: float
 
 
-Outcome: TypeAlias = Staged | Unchanged | Released | Failed | Skipped | Unaffordable
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dropped:
+    """Not begun: planned at first, not worth its price any more after what became of other steps."""
+
+
+Outcome: TypeAlias = Staged | Unchanged | Released | Failed | Skipped | Unaffordable | Dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +103,12 @@ class Execution:
     """What became of each chosen or released member, in the order of execution; nothing is published yet.
 
     `stale` is what ended it early, another event or an update that came between; None where nothing did.
+    `reselections` counts how often the rest was chosen anew.
     """
 
     outcomes: Mapping[Key, Outcome]
     stale: StaleRead | Withdrawn | None = None
+    reselections: int = 0
 
     @property
     def cost(self) -> float:
@@ -127,6 +135,7 @@ def execute(
     operators: OperatorTable,
     *,
     checks: Checks | None = None,
+    replan: Replan | None = None,
     progress: Progress | None = None,
 ) -> Execution:
     """Carry the plan out over all of D(F), in topological order of what the members read.
@@ -140,24 +149,35 @@ def execute(
     left. What a step really costs is known only afterwards: the last one that fits may exceed the budget by
     what it costs more than foreseen. Once nothing is left only steps foreseen to cost nothing are begun.
 
+    With `replan` what is left is chosen anew where a step has failed or cost more than foreseen, before the
+    next wave begins (`Reselection`).
+
     Notes
     -----
-    O(members + arcs) besides the operators and the checks.
+    O(members + arcs) besides the operators and the checks, and again for each re-selection.
     """
     run = _Run(store, event, cascade, plan, operators, checks or Checks())
+    again = None if replan is None else Reselection(plan.candidates, replan)
     places = run.order()
-    for done, place in enumerate(places):
-        if progress is not None:
-            progress("execute", done, len(places))
-        try:
-            run.step(place)
-        except (StaleRead, Withdrawn) as stale:
-            store.note_operator_runs(run.runs)
-            return Execution(outcomes=MappingProxyType(run.outcomes), stale=stale)
+    total, at = len(places), 0
+    stale: StaleRead | Withdrawn | None = None
+    try:
+        while at < len(places) or (again is not None and again.due):
+            if again is not None and again.due and run.between_waves(places, at):
+                places, at = run.anew(again), 0
+                continue
+            if progress is not None:
+                progress("execute", total - len(places) + at, total)
+            run.step(places[at], again)
+            at += 1
+        run.explain_left()
+    except (StaleRead, Withdrawn) as error:
+        stale = error
     store.note_operator_runs(run.runs)
-    if progress is not None:
-        progress("execute", len(places), len(places))
-    return Execution(outcomes=MappingProxyType(run.outcomes))
+    if progress is not None and stale is None:
+        progress("execute", total, total)
+    times = 0 if again is None else again.times
+    return Execution(outcomes=MappingProxyType(run.outcomes), stale=stale, reselections=times)
 
 
 class _Run:
@@ -195,6 +215,7 @@ class _Run:
         self.fresh = self._fresh_texts()
         self._root_marks: dict[Run, Key] | None = None
         self._said: dict[Key, list[str]] | None = None
+        self.waves = np.zeros(len(self.candidates.keys), np.int32)
         # As exact decimals: 0.3 - 0.1 must leave 0.2 for what costs 0.2.
         self.runs: list[OperatorRun] = []
         self.left = None if plan.budget is None else fraction(plan.budget)
@@ -247,7 +268,37 @@ class _Run:
             np.concatenate([tails[between], prerequisites[:, 0]]),
             np.concatenate([heads[between], prerequisites[:, 1]]),
         )
-        return [int(place) for place in np.argsort(waves(read), kind="stable")]
+        self.waves = waves(read)
+        return [int(place) for place in np.argsort(self.waves, kind="stable")]
+
+    def between_waves(self, places: Sequence[int], at: int) -> bool:
+        """Whether the place before has another wave: then nothing of one wave is chosen twice."""
+        return not 0 < at < len(places) or bool(self.waves[places[at - 1]] != self.waves[places[at]])
+
+    def anew(self, again: Reselection) -> list[int]:
+        """What is left, in order, once it is chosen anew."""
+        keys = self.candidates.keys
+        ended = [(self.position[key], key in self.standing) for key in self.outcomes]
+        left = None if self.left is None else float(self.left)
+        self.chosen = again.chosen(
+            [place for place, stands in ended if stands],
+            [place for place, stands in ended if not stands],
+            left,
+        )
+        return [place for place in self.order() if keys[place] not in self.outcomes]
+
+    def explain_left(self) -> None:
+        """An outcome for what the plan had chosen and a later choice left."""
+        for place in (place for wave in self.plan.waves for place in wave):
+            key = self.candidates.keys[place]
+            if key in self.outcomes:
+                continue
+            required = self.candidates.prerequisites.successors(place).tolist()
+            missing = [self.candidates.keys[one] for one in required]
+            because = next(
+                (one for one in missing if isinstance(self.outcomes.get(one), Failed | Skipped)), None
+            )
+            self.outcomes[key] = Dropped() if because is None else Skipped(because=because)
 
     def _chosen_prerequisites(self) -> Index:
         requires = self.candidates.prerequisites
@@ -260,7 +311,7 @@ class _Run:
     # one member
     # ------------------------------------------------------------------------------------------------
 
-    def step(self, place: int) -> None:
+    def step(self, place: int, again: Reselection | None = None) -> None:
         """Release it, or execute it where it is chosen, or leave it."""
         key = self.candidates.keys[place]
         member = self.members[key]
@@ -271,12 +322,14 @@ class _Run:
         else:
             return
         self.outcomes[key] = outcome
+        if again is not None and isinstance(outcome, Staged | Unchanged | Failed):
+            again.saw(place, outcome.cost, failed=isinstance(outcome, Failed))
         if self.left is not None and isinstance(outcome, Staged | Unchanged | Failed):
             self.left = max(Fraction(0), self.left - fraction(outcome.cost))
         version, digest = member.version, member.digest
         if isinstance(outcome, Staged):
             version, digest = outcome.version, outcome.digest
-        if not isinstance(outcome, Failed | Skipped | Unaffordable):
+        if not isinstance(outcome, Failed | Skipped | Unaffordable | Dropped):
             self.standing[key] = _Standing(key=key, version=version, digest=digest, kind=member.kind)
 
     def _parent(self, arc: SupportArc) -> _Standing | None:

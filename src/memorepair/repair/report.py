@@ -14,6 +14,7 @@ from memorepair.memory.artifact import Case, Json, Key
 from memorepair.memory.exchange import Receipt
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.execution import (
+    Dropped,
     Execution,
     Failed,
     Outcome,
@@ -23,7 +24,7 @@ from memorepair.repair.execution import (
     Unaffordable,
     Unchanged,
 )
-from memorepair.repair.plan import BUDGET, PlanRow, RepairPlan
+from memorepair.repair.plan import BUDGET, PRICE, PlanRow, RepairPlan
 
 
 class Fate(StrEnum):
@@ -77,6 +78,8 @@ class RepairReport:
         How many times it was planned; more than 1 where another event came between.
     receipt
         What the close of the case has erased; None where nothing was to be erased.
+    reselections
+        How often what was left was chosen anew, after a failure or a cost beyond what was foreseen.
     spared
         Members that evidence kept in service, each with what it stands on.
     """
@@ -91,6 +94,7 @@ class RepairReport:
     attempts: int
     budget: float | None = None
     receipt: Receipt | None = None
+    reselections: int = 0
     spared: Mapping[Key, tuple[Key, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
     def keys(self, *fates: Fate) -> tuple[Key, ...]:
@@ -182,6 +186,7 @@ class RepairReport:
                 {"key": str(key), "stands_on": [str(one) for one in by]} for key, by in self.spared.items()
             ],
             "attempts": self.attempts,
+            "reselections": self.reselections,
             "erasure": None if self.receipt is None else self.receipt.status.value,
             "erased": 0 if self.receipt is None else len(self.receipt.versions),
         }
@@ -219,6 +224,7 @@ def make_report(
         cost_all=plan.cost_all,
         attempts=attempts,
         budget=budget,
+        reselections=execution.reselections,
     )
 
 
@@ -242,6 +248,9 @@ def _member(row: PlanRow, outcome: Outcome | None) -> MemberReport:
         case Unaffordable():
             why = f"{BUDGET}: foreseen to cost {outcome.foreseen:g}, {outcome.left:g} was left"
             return MemberReport(key=row.key, fate=Fate.SKIPPED, why=why, cost=0.0)
+        case Dropped():
+            why = f"{PRICE}: not worth it any more after what became of other steps"
+            return MemberReport(key=row.key, fate=Fate.LEFT, why=why, cost=0.0)
         case None:
             return MemberReport(key=row.key, fate=Fate.LEFT, why=row.why, cost=0.0)
 
