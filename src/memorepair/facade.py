@@ -45,6 +45,7 @@ from memorepair.memory.artifact import (
     Type,
 )
 from memorepair.memory.capture import Derivation, OnStale, note_reads
+from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import (
@@ -57,17 +58,19 @@ from memorepair.memory.store import (
     WriteReport,
 )
 from memorepair.memory.tracing import traced
-from memorepair.memory.values import check_type, is_number, named
+from memorepair.memory.values import check_type, is_number, is_whole, named
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.proof import Ties
 from memorepair.repair import engine
+from memorepair.repair.audit.probe import Probed, probe
+from memorepair.repair.audit.report import AuditReport, Proposal, audit_store
 from memorepair.repair.checks.check import Check, Context
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.evidence import worded
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.operators.regen import Generator
 from memorepair.repair.operators.registry import Operators
-from memorepair.repair.plan import CHOSEN, RepairPlan
+from memorepair.repair.plan import CHOSEN, RepairPlan, suspicion
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
 from memorepair.repair.verdicts import Verdicts
@@ -138,6 +141,7 @@ class Memory:
         pricing: Pricing,
         checks: Checks | None = None,
         retention_days: float = RETENTION_DAYS,
+        suspected: float | None = None,
         recovered: Recovery | None = None,
     ) -> None:
         self._store = store
@@ -146,6 +150,7 @@ class Memory:
         self._verdicts = Verdicts(store, operators, pricing)
         self._checks = checks or Checks()
         self._retention_days = retention_days
+        self._suspected = suspected
         self._recovered = recovered or Recovery()
 
     @classmethod
@@ -162,6 +167,7 @@ class Memory:
         checks: Iterable[Check[Context]] = (),
         retention_days: float = RETENTION_DAYS,
         embedder: Embedder | None = DEFAULT_EMBEDDER,
+        suspected: float | None = None,
     ) -> Self:
         """Open the memory in the file `path`, made if it is not there and `create` holds.
 
@@ -189,6 +195,9 @@ class Memory:
         embedder
             Makes a vector of everything written from now on, for `search` by vector; hashed n-grams unless
             given, none with None. What an embedder of another model or revision made is not compared with it.
+        suspected
+            The policy on influence arcs that nobody recorded: from which probability on every event follows
+            them (see `delete`); None follows recorded ones alone.
 
         Raises
         ------
@@ -199,6 +208,8 @@ class Memory:
         """
         if not is_number(retention_days, 0, _LONGEST_DAYS):
             raise InvalidInput("a retention is a number of days, not negative", witness=retention_days)
+        if suspected is not None and not is_number(suspected, 0, 1):
+            raise InvalidInput("suspected is a probability", witness=suspected)
         check_type(pricing, Pricing | None, "the pricing is a Pricing")
         _check_callable(clock, "the clock")
         if generator is not None:
@@ -221,6 +232,7 @@ class Memory:
             pricing=pricing or Pricing(),
             checks=judges,
             retention_days=retention_days,
+            suspected=suspected,
             recovered=recovered,
         )
 
@@ -629,6 +641,12 @@ class Memory:
             return "served: active" + (f"; {kept}" if kept else "")
         if case is None:
             return f"{listing.state.name.lower()}: by no case of this memory"
+        by = [suspicion(arc) for arc in self._store.suspects(case.id) if arc.child == listing.key]
+        if by and listing.state is State.WITHDRAWN:
+            return f"{self._why_of(listing, case)}; {', '.join(by)}"
+        return self._why_of(listing, case)
+
+    def _why_of(self, listing: Listing, case: Case) -> str:
         because = f"case {case.id} ({case.event}" + (f": {case.reason})" if case.reason else ")")
         if listing.key in case.roots:
             return f"{listing.state.name.lower()}: a root of {because}"
@@ -673,6 +691,7 @@ class Memory:
         evidence: Policy = "none",
         same_origin: SameOrigin = (),
         erase: bool = False,
+        suspected: float | None = None,
         dry_run: bool = False,
     ) -> Case:
         """Withdraw these artifacts and all derived from them; when this returns, nothing of it is served.
@@ -684,6 +703,10 @@ class Memory:
         `evidence` may leave in service what other support still carries (``none``, ``direct``, ``grounded``,
         see `memorepair.graphs.weigh`); artifacts of one set in `same_origin` count as one source. An erasure
         spares nothing.
+
+        With `suspected` the cascade also follows influence arcs that nobody recorded: those accepted before
+        and those an audit proposes now, from this probability on, and all that a derived artifact without any
+        recorded parent is suspected to stand on. Unless given, the memory's own `suspected`.
         """
         return self._declare(
             EventKind.DELETE,
@@ -694,6 +717,7 @@ class Memory:
             dry_run,
             evidence=evidence,
             same_origin=same_origin,
+            suspected=suspected,
             erase=erase,
         )
 
@@ -706,11 +730,12 @@ class Memory:
         actor: str,
         evidence: Policy = "none",
         same_origin: SameOrigin = (),
+        suspected: float | None = None,
         dry_run: bool = False,
     ) -> Case:
         """Replace content that was wrong; the replacement is served at once, what was derived is withdrawn.
 
-        `key` with `content`, or a mapping of keys to contents; `evidence` as in `delete`.
+        `key` with `content`, or a mapping of keys to contents; `evidence` and `suspected` as in `delete`.
         """
         replacements = as_mapping(key, content, "content")
         delta = Correction(replacements=replacements)
@@ -723,6 +748,7 @@ class Memory:
             dry_run,
             evidence=evidence,
             same_origin=same_origin,
+            suspected=suspected,
         )
 
     def migrate(
@@ -735,12 +761,13 @@ class Memory:
         actor: str,
         evidence: Policy = "none",
         same_origin: SameOrigin = (),
+        suspected: float | None = None,
         dry_run: bool = False,
     ) -> Case:
         """Supersede an interface (a schema or tool contract); what follows the old one is withdrawn.
 
-        `rows` names the registered operator (``name@version``) that carries data rows over; `evidence` as in
-        `delete`.
+        `rows` names the registered operator (``name@version``) that carries data rows over; `evidence` and
+        `suspected` as in `delete`.
         """
         interfaces = as_mapping(key, interface, "interface")
         delta = Migration(interfaces=interfaces, rows=rows)
@@ -753,6 +780,7 @@ class Memory:
             dry_run,
             evidence=evidence,
             same_origin=same_origin,
+            suspected=suspected,
         )
 
     def _declare(
@@ -766,6 +794,7 @@ class Memory:
         *,
         evidence: Policy,
         same_origin: SameOrigin,
+        suspected: float | None,
         erase: bool = False,
     ) -> Case:
         for name, text in (("a reason", reason), ("an actor", actor)):
@@ -779,8 +808,92 @@ class Memory:
             actor=actor,
             evidence=evidence,
             same_origin=tuple(as_keys(one) for one in same_origin),
+            suspected=self._suspected if suspected is None else suspected,
         )
-        return engine.withdraw(self._store, event, operators=self._operators, erase=erase, dry_run=dry_run)
+        return engine.withdraw(
+            self._store,
+            event,
+            operators=self._operators,
+            erase=erase,
+            suspects=self._suspects(event.suspected),
+            dry_run=dry_run,
+        )
+
+    def _suspects(self, threshold: float | None) -> builtins.list[SuspectedArc]:
+        """What an audit proposes now and a cascade from the threshold on follows."""
+        if threshold is None:
+            return []
+        return [one.arc() for one in audit_store(self._store).above(threshold)]
+
+    # provenance -----------------------------------------------------------------------------------
+
+    def audit_provenance(
+        self,
+        *,
+        regularity: bool = True,
+        declared: Mapping[str, Sequence[str]] | None = None,
+        seed: int = 0,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> AuditReport:
+        """Propose the influence arcs that nobody recorded, each with a probability; writes nothing.
+
+        Only what is served is read. `accept` or `reject` what is proposed; events follow accepted suspicions
+        where their `suspected` says so.
+
+        Parameters
+        ----------
+        regularity
+            Whether the place in a scope is evidence beside content.
+        declared
+            Operator -> kinds it reads: stands in where nothing of the operator was recorded.
+        seed
+            Of what calibration hides.
+        progress
+            Called with what is done, how many are done, how many there are.
+        """
+        if progress is not None:
+            _check_callable(progress, "progress")
+        if not is_whole(seed, 0):
+            raise InvalidInput("a seed is a whole number, not negative", witness=seed)
+        check_type(declared, Mapping | None, "what is declared is a mapping of operators to kinds")
+        return audit_store(
+            self._store, regularity=regularity, declared=declared, seed=seed, progress=progress
+        )
+
+    def probe(self, proposals: Iterable[Proposal], *, budget: float) -> Probed:
+        """Replay the children of proposals whose operators are deterministic, until the budget is spent.
+
+        A replay settles a proposal: its probability is then 0 or 1. Nothing is written. The budget is in the
+        unit that the operators tell their costs in; a replay that tells none costs 1.
+        """
+        if not is_number(budget, 0):
+            raise InvalidInput("a budget is a number, finite and not negative", witness=budget)
+        return probe(self._store, _proposals(proposals), self._operators, budget=budget)
+
+    def accept(
+        self, proposals: Iterable[Proposal], *, actor: str, reason: str, dry_run: bool = False
+    ) -> builtins.list[SuspectedArc]:
+        """Keep proposals as suspected arcs, by a person; they never become recorded ones.
+
+        Raises
+        ------
+        StaleRead
+            A version proposed is not served any more; nothing was changed.
+        """
+        return self._judge(proposals, True, actor, reason, dry_run)
+
+    def reject(
+        self, proposals: Iterable[Proposal], *, actor: str, reason: str, dry_run: bool = False
+    ) -> builtins.list[SuspectedArc]:
+        """Never propose or follow these again, by a person; errors as `accept`."""
+        return self._judge(proposals, False, actor, reason, dry_run)
+
+    def _judge(
+        self, proposals: Iterable[Proposal], accepted: bool, actor: str, reason: str, dry_run: bool
+    ) -> builtins.list[SuspectedArc]:
+        arcs = [one.arc() for one in _proposals(proposals)]
+        self._store.judge_suspects(arcs, accepted=accepted, actor=actor, reason=reason, dry_run=dry_run)
+        return arcs
 
     # repair ---------------------------------------------------------------------------------------
 
@@ -838,6 +951,7 @@ class Memory:
         wait: float = 0.0,
         retry: bool = False,
         reselect: bool = False,
+        suspected: float | None = None,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> engine.RepairReport:
         """Select, execute, validate, and publish what is validated; the rest stays withdrawn.
@@ -850,6 +964,9 @@ class Memory:
 
         With `reselect`, what is left is chosen anew after a step that failed or cost more than foreseen: what
         was spent is sunk, what cannot be completed is not paid for, what has come into reach is taken up.
+
+        With `suspected`, what accepted suspicions from this probability on lead to from the case is withdrawn
+        first, and repaired with the rest.
 
         Raises
         ------
@@ -875,6 +992,7 @@ class Memory:
             retry=retry,
             reselect=reselect,
             checks=self._checks,
+            suspected=suspected,
             progress=progress,
         )
 
@@ -947,6 +1065,14 @@ class Memory:
             raise InvalidInput(f"the retention is {self._retention_days:g} days", witness=days)
         age = round(days * _NANOSECONDS_A_DAY)
         return self._store.prune(age, actor=actor, reason=reason, dry_run=dry_run)
+
+
+def _proposals(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
+    check_type(proposals, Iterable, "proposals are an iterable of Proposal")
+    given = tuple(proposals)
+    for one in given:
+        check_type(one, Proposal, "a proposal is a Proposal")
+    return given
 
 
 def _check_callable(function: object, what: str) -> None:

@@ -177,6 +177,7 @@ def table() -> dict[str, list[Verb]]:
         "delete": [
             *(call("delete", value, **WHY) for value in (None, 5, "", b"", [5], [], "nobody", [HOME, HOME])),
             *(call("delete", HOME, **WHY | {name: value}) for name in WHY for value in NO_NAME),
+            *(call("delete", HOME, **WHY, suspected=value) for value in (-1, 2, "x", float("nan"), True)),
         ],
         "correct": [
             *(call("correct", value, "x", **WHY) for value in (*NO_KEY, "nobody")),
@@ -200,6 +201,24 @@ def table() -> dict[str, list[Verb]]:
                 for key, content in NO_INTERFACE
             ),
         ],
+        "audit_provenance": [
+            *(call("audit_provenance", declared=value) for value in (5, ["x"], {"x": 5}, {"x": "record"})),
+            *(call("audit_provenance", declared={"x": [value]}) for value in (5, "story")),
+            *(call("audit_provenance", seed=value) for value in (-1, 1.5, "1", True)),
+            call("audit_provenance", progress="x"),
+        ],
+        "probe": [
+            *(call("probe", value, budget=1) for value in (None, 5, [5], ["id"])),
+            *(call("probe", [], budget=value) for value in NO_NUMBER if value is not None),
+        ],
+        "accept": [
+            *(call("accept", value, **WHY) for value in (None, 5, [5], ["id"])),
+            *(call("accept", [], **WHY | {name: value}) for name in WHY for value in NO_NAME),
+        ],
+        "reject": [
+            *(call("reject", value, **WHY) for value in (None, 5, [5], ["id"])),
+            *(call("reject", [], **WHY | {name: value}) for name in WHY for value in NO_NAME),
+        ],
         "plan": [
             *(call("plan", value) for value in NO_CASE),
             *(call("plan", 1, **{name: value}) for name, values in PLANNED for value in values),
@@ -208,6 +227,7 @@ def table() -> dict[str, list[Verb]]:
             *(call("repair", value) for value in NO_CASE),
             *(call("repair", 1, **{name: value}) for name, values in PLANNED for value in values),
             *(call("repair", 1, wait=value) for value in NO_WAIT),
+            *(call("repair", 1, suspected=value) for value in (-1, 2, "x", float("nan"), True)),
             *(call("repair", 1, progress=value) for value in ("x", 5)),
         ],
         "undo": [

@@ -8,6 +8,7 @@ import typer
 
 from memorepair import __version__
 from memorepair.cli import (
+    auditing,
     check,
     converting,
     demo,
@@ -50,6 +51,7 @@ for room in (
     undoing,
     pricing,
     check,
+    auditing,
     selecting,
     solvers,
     converting,

@@ -18,6 +18,7 @@ from memorepair.cli.options import (
     KeyText,
     Reason,
     SameOrigin,
+    Suspected,
     opened,
 )
 from memorepair.cli.output import emit, say
@@ -51,6 +52,7 @@ def delete(
     ] = False,
     evidence: Evidence = "none",
     same_origin: SameOrigin = None,
+    suspected: Suspected = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -63,6 +65,7 @@ def delete(
             evidence=cast(Policy, evidence),
             same_origin=_sets(same_origin),
             erase=erase,
+            suspected=suspected,
             dry_run=dry_run,
         )
     _show(case, as_json)
@@ -78,6 +81,7 @@ def correct(
     file: MaybeFile = None,
     evidence: Evidence = "none",
     same_origin: SameOrigin = None,
+    suspected: Suspected = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -93,6 +97,7 @@ def correct(
             actor=actor,
             evidence=cast(Policy, evidence),
             same_origin=_sets(same_origin),
+            suspected=suspected,
             dry_run=dry_run,
         )
     _show(case, as_json)
@@ -113,6 +118,7 @@ def migrate(
     ] = None,
     evidence: Evidence = "none",
     same_origin: SameOrigin = None,
+    suspected: Suspected = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -127,6 +133,7 @@ def migrate(
             actor=actor,
             evidence=cast(Policy, evidence),
             same_origin=_sets(same_origin),
+            suspected=suspected,
             dry_run=dry_run,
         )
     _show(case, as_json)

@@ -24,6 +24,10 @@ ScopeText = Annotated[
     str, typer.Option("--scope", help="A scope, written like user/42; empty for the root scope.")
 ]
 MaybeScope = Annotated[str | None, typer.Option("--scope", help="Only this scope, written like user/42.")]
+Suspected = Annotated[
+    float | None,
+    typer.Option(min=0.0, max=1.0, help="Follow suspected influence arcs from this probability on too."),
+]
 Wait = Annotated[float, typer.Option(min=0.0, help="Seconds to wait for a repair that is running.")]
 Evidence = Annotated[
     str, typer.Option(help="What other support may keep in service: none, direct, grounded.")

@@ -14,6 +14,7 @@ from memorepair.cli.options import (
     Db,
     DryRun,
     Solver,
+    Suspected,
     Ties,
     Tradeoff,
     Wait,
@@ -71,6 +72,7 @@ def repair(
         bool,
         typer.Option("--reselect", help="Choose the rest anew after a failure or a surprising cost."),
     ] = False,
+    suspected: Suspected = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
@@ -87,6 +89,7 @@ def repair(
             wait=wait,
             retry=retry,
             reselect=reselect,
+            suspected=suspected,
             progress=step,
         )
     if as_json:

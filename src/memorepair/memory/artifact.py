@@ -392,6 +392,8 @@ class Case:
     and the cost that count as 1 in all its plans, None until its first repair. `attempts` counts the repairs
     begun since the last one that came to its end, in any process; `erasure` is None where nobody asked for
     one; `spared` counts the members of the cascade that evidence kept in service.
+    `suspected` is the probability from which on its cascade follows suspected arcs, None where it follows
+    recorded ones alone.
     """
 
     id: int
@@ -407,3 +409,4 @@ class Case:
     attempts: int = 0
     erasure: Erasure | None = None
     spared: int = 0
+    suspected: float | None = None

@@ -46,14 +46,23 @@ _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 # because a former version may still be read: by an artifact that was derived from it and not since, and by
 # `history`.
 _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
-    SELECT value FROM json_each(?)
+    SELECT value FROM json_each(?1)
     UNION SELECT arc.dst FROM cascade CROSS JOIN arc ON arc.src = x AND arc.rel IN ({_FOLLOWED})
     UNION SELECT -o.dst_vid FROM cascade CROSS JOIN artifact a ON a.aid = x
         CROSS JOIN arc_old o ON o.src_vid = a.cur AND o.rel IN ({_FOLLOWED})
     UNION SELECT arc.dst FROM cascade CROSS JOIN version v ON v.vid = -x
         CROSS JOIN arc ON arc.src = v.aid AND arc.src_vid = v.vid AND arc.rel IN ({_FOLLOWED})
-    UNION SELECT -o.dst_vid FROM cascade CROSS JOIN arc_old o ON o.src_vid = -x AND o.rel IN ({_FOLLOWED}))
-    INSERT INTO cascaded SELECT x FROM cascade"""  # noqa: S608  integers of an enumeration
+    UNION SELECT -o.dst_vid FROM cascade CROSS JOIN arc_old o ON o.src_vid = -x AND o.rel IN ({_FOLLOWED})"""  # noqa: S608  integers of an enumeration
+
+# A suspected arc is followed as a recorded one is: out of a current version whatever version was suspected,
+# out of a former one where it was that; into the artifact while the suspected version is current.
+_SUSPECTED = """UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade
+        CROSS JOIN suspected s ON s.src = x AND s.accepted AND (s.firm OR s.p >= ?2)
+        CROSS JOIN artifact a ON a.aid = s.dst
+    UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade CROSS JOIN version v ON v.vid = -x
+        CROSS JOIN suspected s ON s.src = v.aid AND s.src_vid = v.vid AND s.accepted AND (s.firm OR s.p >= ?2)
+        CROSS JOIN artifact a ON a.aid = s.dst"""
+_INTO = ") INSERT INTO cascaded SELECT x FROM cascade"
 
 
 class Barrier:
@@ -73,6 +82,7 @@ class Barrier:
         entry: int,
         evidence: Policy = "none",
         same_origin: Sequence[Sequence[int]] = (),
+        suspected: float | None = None,
     ) -> int:
         """Bar the cascade of `roots`, journal rows first; the number of current versions newly barred.
 
@@ -86,6 +96,8 @@ class Barrier:
             Journal entry that takes the rows.
         evidence, same_origin
             What may spare a member, see `weigh`; sets of artifacts (aid).
+        suspected
+            Accepted suspicions from this probability on are followed too; None follows none.
 
         Notes
         -----
@@ -105,8 +117,7 @@ class Barrier:
                     (json.dumps(roots),),
                 )
             ]
-        run("DELETE FROM cascaded")
-        run(_CASCADE, (json.dumps(seeds),))
+        self._spread(seeds, suspected)
         self._db.many(
             "INSERT INTO spared(cause, vid, grp) SELECT ?, cur, ? FROM artifact WHERE aid = ?",
             ((case, group, aid) for aid, group in spare(self._db, roots, evidence, same_origin)),
@@ -119,6 +130,40 @@ class Barrier:
             WHERE b.vid IS NULL OR b.state = ? OR a.aid IN (SELECT value FROM json_each(?))""",
             (entry, State.ACTIVE, State.WITHDRAWN, State.WITHDRAWN, json.dumps(roots)),
         )
+        newly = self._bar_cascaded(case, entry)
+        # A root belongs to the newest event that names it: a deleted one must not come back through an older
+        # case.
+        run(
+            """UPDATE barrier SET cause = ? WHERE state = ? AND vid IN
+            (SELECT a.cur FROM json_each(?) j JOIN artifact a ON a.aid = j.value)""",
+            (case, State.WITHDRAWN, json.dumps(roots)),
+        )
+        run("DELETE FROM cascaded")
+        return newly
+
+    def widen(self, case: int, suspects: Sequence[int], *, entry: int, suspected: float) -> int:
+        """Bar what stands on suspects (aid), themselves included, and is served; how many artifacts."""
+        self._spread([*suspects], suspected)
+        self._db.run(
+            """INSERT INTO journal_row(seq, vid, before, after) SELECT ?, a.cur, ?, ?
+            FROM cascaded JOIN artifact a ON a.aid = x
+            WHERE NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = a.cur)""",
+            (entry, State.ACTIVE, State.WITHDRAWN),
+        )
+        newly = self._bar_cascaded(case, entry)
+        self._db.run("DELETE FROM cascaded")
+        return newly
+
+    def _spread(self, seeds: Sequence[Value], suspected: float | None) -> None:
+        self._db.run("DELETE FROM cascaded")
+        if suspected is None:
+            self._db.run(_CASCADE + _INTO, (json.dumps(seeds),))
+        else:
+            self._db.run(_CASCADE + _SUSPECTED + _INTO, (json.dumps(seeds), suspected))
+
+    def _bar_cascaded(self, case: int, entry: int) -> int:
+        """Journal the former versions of the cascade, then bar all that is newly in the entry."""
+        run = self._db.run
         run(
             """INSERT INTO journal_row(seq, vid, before, after)
             SELECT ?, -x, ?, ?
@@ -136,14 +181,6 @@ class Barrier:
             WHERE seq = ? AND before = ? AND after = ? ORDER BY vid""",
             (case, entry, State.SUPERSEDED, State.ARCHIVED),
         )
-        # A root belongs to the newest event that names it: a deleted one must not come back through an older
-        # case.
-        run(
-            """UPDATE barrier SET cause = ? WHERE state = ? AND vid IN
-            (SELECT a.cur FROM json_each(?) j JOIN artifact a ON a.aid = j.value)""",
-            (case, State.WITHDRAWN, json.dumps(roots)),
-        )
-        run("DELETE FROM cascaded")
         return newly
 
     def move(self, vids: Iterable[int], state: State, case: int) -> None:

@@ -10,9 +10,11 @@ from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, Sta
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.codec import Prepared, delta_of, key_of
 from memorepair.memory.connection import Connection
+from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.journal import Journal
 from memorepair.memory.keys import find, known, named_twice
 from memorepair.memory.secret import Secret
+from memorepair.memory.suspects import Suspects
 from memorepair.memory.values import to_json
 from memorepair.memory.writer import Writer
 
@@ -22,8 +24,12 @@ DELETE = "delete"
 REMOVING = (DELETE, "recover")
 """Events that may leave a root without a replacement; what they removed must not be learned again."""
 
-_CASES = """SELECT cause, tau, status, at, n, actor, reason, delta, unit_value, unit_cost, attempts, erasure
-    FROM cases"""
+# n is what the declaration withdrew, under its seal; a case widened by suspicions has withdrawn more since.
+_CASES = f"""SELECT cause, tau, status, at, n + iif(suspected IS NULL, 0, (
+        SELECT count(*) FROM journal j JOIN journal_row r ON r.seq = j.seq AND r.before = {State.ACTIVE}
+        WHERE j.cause = cases.cause AND j.act = 'withdraw' AND j.seq > (
+            SELECT min(f.seq) FROM journal f WHERE f.cause = cases.cause AND f.act = 'withdraw'))),
+    actor, reason, delta, unit_value, unit_cost, attempts, erasure, suspected FROM cases"""  # noqa: S608  enum
 
 
 # A member is still the case's to repair, unless another event removes it: that one archives it at its close.
@@ -58,6 +64,7 @@ class Cases:
         journal: Journal,
         barrier: Barrier,
         writer: Writer,
+        suspects: Suspects,
         secret: Secret,
         clock: Callable[[], int],
     ) -> None:
@@ -65,6 +72,7 @@ class Cases:
         self._journal = journal
         self._barrier = barrier
         self._writer = writer
+        self._suspects = suspects
         self._secret = secret
         self._clock = clock
 
@@ -81,6 +89,8 @@ class Cases:
         erase: bool,
         evidence: Policy = "none",
         same_origin: Sequence[Sequence[Key]] = (),
+        suspected: float | None = None,
+        suspects: Sequence[SuspectedArc] = (),
     ) -> int:
         """Withdraw the cascade of the roots, then serve what replaces them."""
         self._check(roots, replacements, successors)
@@ -94,6 +104,9 @@ class Cases:
             if one.state is State.ERASED:
                 raise Withdrawn(root, one.cause, "erased")
         case = self._insert(event, actor, reason, to_json(delta, "the delta of the event", roots[0]), erase)
+        if suspected is not None:
+            self._db.run("UPDATE cases SET suspected = ? WHERE cause = ?", (suspected, case))
+            self._suspects.bring(case, suspects)
         self._db.many(
             "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
             ((case, position, one.aid, one.vid) for position, one in enumerate(there)),
@@ -106,7 +119,10 @@ class Cases:
                 entry=seq,
                 evidence=evidence,
                 same_origin=self._aids(same_origin),
+                suspected=suspected,
             )
+            if suspected is not None:
+                self._suspects.settle(case, suspected)
             self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
             if event in REMOVING:
                 self._bury(case, every_version=event == DELETE)
@@ -205,6 +221,20 @@ class Cases:
             if self._db.row(_LEFT, (State.WITHDRAWN, case)) is None:
                 self.set_status(case, CaseStatus.CLOSED)
 
+    def widen(self, case: int, suspected: float, *, actor: str | None, reason: str | None) -> int:
+        """Withdraw what is suspected to stand on what the case took out; how many artifacts."""
+        if self.get(case).status is CaseStatus.UNDONE:
+            raise InvalidInput(f"case {case} has been undone", witness=case)
+        self._db.run("UPDATE cases SET suspected = ? WHERE cause = ?", (suspected, case))
+        beyond = self._suspects.beyond(case, suspected)
+        if not beyond:
+            return 0
+        with self._journal.entry("withdraw", case=case, actor=actor, reason=reason) as seq:
+            newly = self._barrier.widen(case, beyond, entry=seq, suspected=suspected)
+            self._journal.book(seq, declared(self._db, case))
+        self.set_status(case, CaseStatus.OPEN)
+        return newly
+
     def begin(self, case: int, digest: str, *, again: bool) -> None:
         """Journal what a repair is about to do, and count it."""
         with self._journal.entry("repair", case=case, reason=digest):
@@ -259,6 +289,7 @@ class Cases:
         unit_cost: float | None,
         attempts: int,
         erasure: str | None,
+        suspected: float | None,
     ) -> Case:
         roots = self._db.rows(
             """SELECT s.name, a.id FROM case_root r JOIN artifact a ON a.aid = r.aid
@@ -279,4 +310,5 @@ class Cases:
             attempts=attempts,
             erasure=None if erasure is None else Erasure(erasure),
             spared=self._db.number("SELECT count(*) FROM spared WHERE cause = ?", (cause,)),
+            suspected=suspected,
         )

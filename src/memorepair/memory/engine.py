@@ -13,6 +13,7 @@ from typing import Any
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Artifact, CaseStatus, Draft, Key, Read, Recipe, State
+from memorepair.memory.barrier import SERVED
 from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Member, Spared, SupportArc
@@ -60,6 +61,10 @@ _INSPECT = f"""SELECT coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.vi
     LEFT JOIN content c ON c.vid = v.vid LEFT JOIN vector x ON x.vid = v.vid AND x.given = 1
     LEFT JOIN space p ON p.space = x.space LEFT JOIN usage u ON u.aid = a.aid
     WHERE a.aid = ? AND v.no = ?"""  # noqa: S608  literals
+
+
+_SERVED_WITH_RECIPES = f"""SELECT r.body, {ARTIFACT} FROM {SERVED} LEFT JOIN recipe r ON r.vid = a.cur
+    WHERE b.vid IS NULL ORDER BY v.vid"""  # noqa: S608  literals
 
 
 def members(db: Connection, usage: Usage, case: int) -> list[Member]:
@@ -144,6 +149,14 @@ def recipes(db: Connection, keys: Sequence[Key]) -> dict[Key, Recipe]:
         )
     )
     return {key: recipe_of(bodies.get(vid)) for vid, key in by_vid.items()}
+
+
+def served_with_recipes(db: Connection) -> list[tuple[Artifact, Recipe]]:
+    """Every served artifact in order of birth, with how it was made: for the audit, which reads no other."""
+    return [
+        (artifact_of(tuple(columns), State.ACTIVE), recipe_of(body))
+        for body, *columns in db.rows(_SERVED_WITH_RECIPES)
+    ]
 
 
 def before_image(db: Connection, journal: Journal, key: Key) -> str:

@@ -143,6 +143,33 @@ class SupportArc:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SuspectedArc:
+    """An influence arc that nobody recorded and the audit suspects; never one of the recorded arcs.
+
+    Attributes
+    ----------
+    probability
+        None where none was stated.
+    firm
+        A cascade that follows suspected arcs follows it whatever its threshold: the child is derived and
+        stands on nothing recorded, or a person accepted it without a probability.
+    why
+        On what it rests, without content.
+    case
+        The case that brought it; None where a person did.
+    """
+
+    parent: Key
+    parent_version: int
+    child: Key
+    child_version: int
+    probability: float | None
+    firm: bool = False
+    why: str = ""
+    case: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Successor:
     """A staged version to publish: the versions it was made from, and the words of its validation."""
 

@@ -45,6 +45,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             seq INTEGER NOT NULL, dst_vid INTEGER NOT NULL, src_vid INTEGER NOT NULL, rel INTEGER NOT NULL,
             grp INTEGER NOT NULL, pos INTEGER NOT NULL,
             PRIMARY KEY(seq, dst_vid, src_vid, rel, grp)) WITHOUT ROWID""",
+        # Suspected arcs, accepted (1) or rejected (0); apart from recorded ones, and without content.
+        # firm: followed at any threshold. cause: the case that brought it, NULL where a person did.
+        """CREATE TABLE suspected(
+            src INTEGER NOT NULL, src_vid INTEGER NOT NULL, dst INTEGER NOT NULL, dst_vid INTEGER NOT NULL,
+            p REAL, firm INTEGER NOT NULL, why TEXT NOT NULL, accepted INTEGER NOT NULL, cause INTEGER,
+            PRIMARY KEY(src, src_vid, dst_vid)) WITHOUT ROWID""",
+        "CREATE INDEX suspected_in ON suspected(dst)",
         """CREATE TABLE semantic(
             dst_vid INTEGER NOT NULL, src INTEGER NOT NULL, PRIMARY KEY(dst_vid, src)) WITHOUT ROWID""",
         # s: the scope as one trigram. meta: JSON of what describes the content, NULL where all is default.
@@ -65,12 +72,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             JOIN version v ON v.vid = c.vid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid""",
         """CREATE VIRTUAL TABLE fts USING fts5(s, text, content='indexed', content_rowid='vid',
             tokenize='trigram')""",
-        # horizon: the newest version when the case was opened.
+        # horizon: the newest version when the case was opened. suspected: from which probability on its
+        # cascade follows suspected arcs, NULL where it follows recorded ones alone.
         """CREATE TABLE cases(
             cause INTEGER PRIMARY KEY AUTOINCREMENT, tau TEXT NOT NULL, status TEXT NOT NULL,
             at INTEGER NOT NULL, horizon INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT,
             delta TEXT NOT NULL, unit_value REAL, unit_cost REAL, attempts INTEGER NOT NULL DEFAULT 0,
-            erasure TEXT)""",
+            erasure TEXT, suspected REAL)""",
         """CREATE TABLE case_root(
             cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
             PRIMARY KEY(cause, pos)) WITHOUT ROWID""",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -10,6 +10,7 @@ from memorepair.graphs.terms import PROPAGATING, Arch, Kind, Relation
 from memorepair.memory.artifact import Key, State
 from memorepair.memory.codec import key_of
 from memorepair.memory.connection import Connection
+from memorepair.memory.exchange import SuspectedArc
 
 PASSED = ("pass", "warn")
 """Words of a verdict with which a successor may be served."""
@@ -65,6 +66,8 @@ class Snapshot:
         Into versions that were current once: what still rests on a former version is reached through them.
     semantic
         (key, similar key) of current versions; they serve retrieval only.
+    suspected
+        Accepted suspicions; they are none of the arcs, and only events that ask for it follow them.
     """
 
     epoch: int
@@ -73,6 +76,7 @@ class Snapshot:
     arcs: tuple[ArcView, ...]
     former_arcs: tuple[ArcView, ...]
     semantic: tuple[tuple[Key, Key], ...]
+    suspected: tuple[SuspectedArc, ...] = ()
 
 
 _VERSIONS = """SELECT v.vid, s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)),
@@ -89,7 +93,7 @@ _SEMANTIC = """SELECT a.cur, o.cur FROM semantic m JOIN artifact a ON a.cur = m.
     JOIN artifact o ON o.aid = m.src"""
 
 
-def take(db: Connection) -> Snapshot:
+def take(db: Connection, suspected: Sequence[SuspectedArc] = ()) -> Snapshot:
     """Read the picture; the caller holds one transaction. O(versions + arcs)."""
     views: dict[int, VersionView] = {}
     current: dict[Key, VersionView] = {}
@@ -116,6 +120,7 @@ def take(db: Connection) -> Snapshot:
         versions=MappingProxyType({(view.key, view.version): view for view in views.values()}),
         arcs=_arcs(db, _ARCS, views),
         former_arcs=_arcs(db, _FORMER, views),
+        suspected=tuple(suspected),
         semantic=tuple((views[dst].key, views[src].key) for dst, src in db.rows(_SEMANTIC)),
     )
 

@@ -58,6 +58,7 @@ from memorepair.memory.exchange import (
     Spared,
     Successor,
     SupportArc,
+    SuspectedArc,
     UndoReport,
     WriteReport,
 )
@@ -73,6 +74,7 @@ from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
 from memorepair.memory.survey import Survey
+from memorepair.memory.suspects import Suspects
 from memorepair.memory.undo import Undo
 from memorepair.memory.usage import Usage
 from memorepair.memory.values import check_names, check_text, named, require_names
@@ -114,7 +116,8 @@ class SqliteStore:
         writer = Writer(db, self._journal, secret, clock)
         self._writer = writer
         self._merging = Merging(db, self._journal, secret, writer, clock)
-        self._cases = Cases(db, self._journal, barrier, writer, secret, clock)
+        self._suspects = Suspects(db, self._journal)
+        self._cases = Cases(db, self._journal, barrier, writer, self._suspects, secret, clock)
         self._publication = Publication(db, self._journal, barrier, writer)
         self._undo = Undo(db, self._journal, self._cases)
         self._eraser = Eraser(db, self._journal, secret, self._cases)
@@ -276,6 +279,8 @@ class SqliteStore:
         erase: bool = False,
         evidence: Policy = "none",
         same_origin: Sequence[Sequence[Key]] = (),
+        suspected: float | None = None,
+        suspects: Sequence[SuspectedArc] = (),
         dry_run: bool = False,
     ) -> Case:
         prepared = self._prepare(replacements)
@@ -292,9 +297,25 @@ class SqliteStore:
                 erase=erase,
                 evidence=evidence,
                 same_origin=same_origin,
+                suspected=suspected,
+                suspects=suspects,
             )
             case = self._cases.get(number)
         return replace(case, id=0) if dry_run else case
+
+    def widen_case(
+        self, case: int, suspected: float, *, actor: str | None = None, reason: str | None = None
+    ) -> int:
+        check_names(actor, reason)
+        with self._writing(full=True):
+            return self._cases.widen(case, suspected, actor=actor, reason=reason)
+
+    def judge_suspects(
+        self, arcs: Sequence[SuspectedArc], *, accepted: bool, actor: str, reason: str, dry_run: bool = False
+    ) -> None:
+        require_names(actor, reason)
+        with self._writing(keep=not dry_run):
+            self._suspects.judge(arcs, accepted=accepted, actor=actor, reason=reason)
 
     def stage(self, case: int, draft: Draft) -> int:
         (prepared,) = self._prepare([draft])
@@ -509,9 +530,19 @@ class SqliteStore:
     def journal(self, limit: int | None = 100) -> list[Entry]:
         return self._journal.entries(limit)
 
+    def suspects(self, case: int | None = None, *, accepted: bool = True) -> list[SuspectedArc]:
+        with self._db.reading():
+            if case is None:
+                return self._suspects.all(accepted=accepted)
+            return self._suspects.of_case(case, self._cases.get(case).suspected)
+
+    def served_with_recipes(self) -> list[tuple[Artifact, Recipe]]:
+        with self._db.reading():
+            return engine.served_with_recipes(self._db)
+
     def snapshot(self) -> Snapshot:
         with self._db.reading():
-            return snapshot.take(self._db)
+            return snapshot.take(self._db, self._suspects.all(accepted=True))
 
     def check(self) -> list[Fault]:
         with self._db.reading():

@@ -40,6 +40,7 @@ from memorepair.memory.exchange import (
     Spared,
     Successor,
     SupportArc,
+    SuspectedArc,
     UndoReport,
     WriteReport,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "Store",
     "Successor",
     "SupportArc",
+    "SuspectedArc",
     "UndoReport",
     "WriteReport",
 ]
@@ -165,6 +167,8 @@ class Store(Protocol):
         erase: bool = False,
         evidence: Policy = "none",
         same_origin: Sequence[Sequence[Key]] = (),
+        suspected: float | None = None,
+        suspects: Sequence[SuspectedArc] = (),
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -182,6 +186,11 @@ class Store(Protocol):
             The close of the case, a deletion, removes the content too.
         evidence, same_origin
             What other support spares (see `weigh`); sets of keys that count as one source each.
+        suspected
+            The cascade also follows suspected arcs: accepted ones from this probability on, and firm ones.
+        suspects
+            Arcs to accept in the name of the case, as far as its cascade follows them; what a person has
+            judged stays as it is.
         dry_run
             Do all of it, then take it back; the case has number 0.
 
@@ -197,6 +206,40 @@ class Store(Protocol):
         Tombstoned, Withdrawn, StaleRead, InvalidInput
             As `write`, for a replacement.
         """
+        ...
+
+    def widen_case(
+        self, case: int, suspected: float, *, actor: str | None = None, reason: str | None = None
+    ) -> int:
+        """Withdraw what is suspected to stand on what the case took out, with all made from it; how many.
+
+        Raises
+        ------
+        UnknownId, InvalidInput
+            There is no such case, or it is undone.
+        """
+        ...
+
+    def judge_suspects(
+        self, arcs: Sequence[SuspectedArc], *, accepted: bool, actor: str, reason: str, dry_run: bool = False
+    ) -> None:
+        """Accept or reject suspected arcs, by a person; they never become recorded ones.
+
+        Raises
+        ------
+        UnknownId
+            An artifact does not exist.
+        StaleRead
+            A version is not served any more.
+        """
+        ...
+
+    def suspects(self, case: int | None = None, *, accepted: bool = True) -> list[SuspectedArc]:
+        """Accepted or rejected suspicions; with `case`, those that its cascade follows."""
+        ...
+
+    def served_with_recipes(self) -> list[tuple[Artifact, Recipe]]:
+        """Everything that is served, in order of birth, with how it was made: for the audit."""
         ...
 
     def stage(self, case: int, draft: Draft) -> int:

@@ -231,6 +231,7 @@ class Undo:
     def _close(self, case: int) -> None:
         run = self._db.run
         run("DELETE FROM tombstone WHERE cause = ?", (case,))
+        run("DELETE FROM suspected WHERE cause = ?", (case,))
         run("UPDATE cases SET status = ?, erasure = NULL WHERE cause = ?", (CaseStatus.UNDONE, case))
         # What an earlier case had withdrawn is its own to repair again.
         run(

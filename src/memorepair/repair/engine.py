@@ -10,6 +10,7 @@ from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Key
 from memorepair.memory.exchange import Progress, UndoReport
 from memorepair.memory.store import Store
+from memorepair.memory.values import is_number
 from memorepair.proof import Ties
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.build import build_candidates
@@ -138,9 +139,13 @@ def repair(
     retry: bool = False,
     reselect: bool = False,
     checks: Checks | None = None,
+    suspected: float | None = None,
     progress: Progress | None = None,
 ) -> RepairReport:
     """Repair the members of a case that are still withdrawn; `withdraw` has put the barrier up before.
+
+    With `suspected`, what accepted suspicions from this probability on lead to from the case is withdrawn
+    first, and repaired with the rest.
 
     Raises
     ------
@@ -167,6 +172,8 @@ def repair(
     being sunk.
     """
     check_budget(budget)
+    if suspected is not None and not is_number(suspected, 0, 1):
+        raise InvalidInput("suspected is a probability", witness=suspected)
     if number(wait) is None:
         raise InvalidInput("a wait is a number of seconds, finite and not negative", witness=wait)
     judges = checks or Checks()
@@ -179,6 +186,9 @@ def repair(
                 witness=declared.attempts,
             )
         store.discard_staged(case)  # of a repair that died
+        if suspected is not None:
+            store.widen_case(case, suspected, actor=declared.actor, reason=declared.reason)
+            declared = store.case(case)
         try:
             report = _repair(
                 store, case, operators, pricing, tradeoff, budget, ties, solver, reselect, judges, progress
@@ -303,6 +313,7 @@ def _plan(
 ) -> RepairPlan:
     candidates = build_candidates(store, cascade, event, operators, pricing or Pricing())
     scale = store.case(cascade.case).scale
-    return make_plan(
+    made = make_plan(
         cascade, candidates, tradeoff=tradeoff, budget=budget, ties=ties, solver=solver, scale=scale
     )
+    return replace(made, suspected=tuple(store.suspects(cascade.case)))

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from memorepair.errors import InvalidEvent
 from memorepair.graphs.support import POLICIES, Policy
 from memorepair.memory.artifact import Key
-from memorepair.memory.values import check_text, check_type, is_whole
+from memorepair.memory.values import check_text, check_type, is_number, is_whole
 
 
 class EventKind(StrEnum):
@@ -122,7 +122,7 @@ _DELTA_OF: Mapping[EventKind, type] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairEvent:
-    """e = (F, tau, Delta).
+    """e = (F, tau, Delta); from the probability `suspected` on, C(F) follows suspected arcs too.
 
     `evidence` says what other support may spare of the cascade (`weigh`); of each set of `same_origin` the
     members count as one source.
@@ -130,7 +130,8 @@ class RepairEvent:
     Raises
     ------
     InvalidEvent
-        Empty or repeated roots, or a delta that does not fit: of another kind, or not one entry per root.
+        Empty or repeated roots, a `suspected` that is no probability, or a delta that does not fit: of
+        another kind, or not one entry per root.
     """
 
     kind: EventKind
@@ -140,11 +141,17 @@ class RepairEvent:
     actor: str | None = None
     evidence: Policy = "none"
     same_origin: tuple[tuple[Key, ...], ...] = ()
+    suspected: float | None = None
 
     def __post_init__(self) -> None:
         if self.evidence not in POLICIES:
             known = ", ".join(POLICIES)
             raise InvalidEvent(f"no evidence policy {self.evidence!r}: one of {known}", witness=self.evidence)
+        if self.suspected is not None and not is_number(self.suspected, 0, 1):
+            raise InvalidEvent("suspected is a probability", witness=self.suspected)
+        if self.suspected is not None and self.evidence != "none":
+            # Evidence weighs what is recorded; a suspicion says that the record is not complete.
+            raise InvalidEvent("an event follows suspicions or evidence, not both", witness=self.evidence)
         if not self.roots:
             raise InvalidEvent("an event needs at least one root", witness=self.roots)
         if len(set(self.roots)) < len(self.roots):

@@ -18,7 +18,7 @@ from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.integers import fraction
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
-from memorepair.memory.exchange import Member, OperatorRun, Progress, SupportArc
+from memorepair.memory.exchange import Member, OperatorRun, Progress, SupportArc, SuspectedArc
 from memorepair.memory.points import MADE, OPERATOR, VALIDATION, reach
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
@@ -208,6 +208,9 @@ class _Run:
         for arc in store.support(self.candidates.keys):
             if arc.relation in PROPAGATING:
                 self.arcs[arc.child].append(arc)
+        self.suspected: defaultdict[Key, list[SuspectedArc]] = defaultdict(list)
+        for suspicion in store.suspects(cascade.case):
+            self.suspected[suspicion.child].append(suspicion)
         self.instead = self._interfaces()
         self.served = store.served(sorted(self._outside()))
         self.outcomes: dict[Key, Outcome] = {}
@@ -345,7 +348,12 @@ class _Run:
             # A parent under another key would change what the version stands on: that takes a successor.
             if parent is None or parent.key != arc.parent or parent.digest != arc.read_digest:
                 return False
-        return True
+        return all(self._unchanged(suspicion) for suspicion in self.suspected.get(key, ()))
+
+    def _unchanged(self, suspicion: SuspectedArc) -> bool:
+        """Whether what it is suspected to stand on is there as it was; a suspicion is no input otherwise."""
+        parent = self.standing.get(suspicion.parent)
+        return parent is not None and parent.version == suspicion.parent_version
 
     def _tells(self, key: Key) -> bool:
         """Whether its description gives away what the roots said and nothing it stands on says still."""

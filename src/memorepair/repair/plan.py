@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,6 +14,7 @@ from memorepair.errors import InvalidInput
 from memorepair.graphs.order import waves
 from memorepair.integers import Number, fraction, total
 from memorepair.memory.artifact import Json, Key
+from memorepair.memory.exchange import SuspectedArc
 from memorepair.problems import Selection, SelectionInstance
 from memorepair.proof import Ties
 from memorepair.repair.candidates import Candidates
@@ -48,6 +50,8 @@ class PlanRow:
         stable words.
     witness
         What proves the reason, written out: keys, or the operator's name.
+    suspected
+        Suspected arcs by which the case's cascade has reached it, written out.
     """
 
     key: Key
@@ -59,11 +63,13 @@ class PlanRow:
     wave: int | None
     reason: str
     witness: tuple[str, ...]
+    suspected: tuple[str, ...] = ()
 
     @property
     def why(self) -> str:
         """Reason with its witness, for people."""
-        return worded(self.reason, self.witness)
+        why = worded(self.reason, self.witness)
+        return f"{why}; {', '.join(self.suspected)}" if self.suspected else why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +95,8 @@ class RepairPlan:
     digest
         Of the case, its members with their versions and digests, and the choice: two equal digests are the
         same plan.
+    suspected
+        The suspected arcs that the case's cascade follows.
     """
 
     case: int
@@ -100,6 +108,7 @@ class RepairPlan:
     left: tuple[Key, ...]
     beyond: frozenset[int]
     digest: str
+    suspected: tuple[SuspectedArc, ...] = ()
 
     @property
     def cost(self) -> float:
@@ -115,6 +124,9 @@ class RepairPlan:
         """One row a candidate, in the candidates' order."""
         candidates = self.candidates
         wave = {place: number for number, places in enumerate(self.waves) for place in places}
+        by_child: defaultdict[Key, list[str]] = defaultdict(list)
+        for arc in self.suspected:
+            by_child[arc.child].append(suspicion(arc))
         rows = []
         for place, (key, bar) in enumerate(zip(candidates.keys, candidates.bars, strict=True)):
             reason = CHOSEN if place in wave else BUDGET if place in self.beyond else PRICE
@@ -129,9 +141,16 @@ class RepairPlan:
                     wave=wave.get(place),
                     reason=reason if bar is None else bar.reason,
                     witness=() if bar is None else tuple(map(str, bar.witness)),
+                    suspected=tuple(by_child.get(key, ())),
                 )
             )
         return tuple(rows)
+
+
+def suspicion(arc: SuspectedArc) -> str:
+    """A suspected arc, for people."""
+    sure = "" if arc.probability is None else f", probability {arc.probability:.2f}"
+    return f"suspected to stand on {arc.parent} ({arc.why}{sure})"
 
 
 def worded(reason: str, witness: Sequence[object]) -> str:

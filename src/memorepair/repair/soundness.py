@@ -13,6 +13,7 @@ from enum import Enum, auto
 from typing import TypeAlias, TypeVar
 
 from memorepair.memory.artifact import SERVING, Key, State
+from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.snapshot import Snapshot, VersionView
 from memorepair.repair.events import EventKind, Migration, RepairEvent, Rollback
 from memorepair.repair.evidence import spared_in
@@ -80,6 +81,7 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
 
     Notes
     -----
+    Where the event says so, C(F) follows accepted suspicions as well, those accepted in the event included.
     C(F) follows arcs into current versions whatever version they read, and arcs into former versions of what
     was made from withdrawn ones; a deletion begins at the former versions of its roots too. A release is held
     to the digests of all its parents, affected by the event or not: a dependent that was stale before the
@@ -134,6 +136,7 @@ class _Audit:
     former: set[tuple[Key, int]] = field(init=False)
     fresh: frozenset[Key] = field(init=False)
     spared: set[Key] = field(init=False)
+    suspected: tuple[SuspectedArc, ...] = field(init=False)
     found: list[Violation] = field(init=False, default_factory=list)
     standing: dict[Key, _Standing] = field(init=False, default_factory=dict)
     grounded: set[Key] = field(init=False, default_factory=set)
@@ -142,7 +145,9 @@ class _Audit:
 
     def __post_init__(self) -> None:
         self.read_before, self.read_after = _reads(self.before), _reads(self.after)
-        reached = _reached(self.before, self.event)
+        # What a policy followed is accepted in the event itself, so it stands in the later picture.
+        self.suspected = _followed({*self.before.suspected, *self.after.suspected}, self.event)
+        reached = _reached(self.before, self.event, self.suspected)
         self.cascade = {node for node in reached if isinstance(node, Key)}
         self.former = {node for node in reached if not isinstance(node, Key)}
         self.fresh = _fresh_keys(self.event)
@@ -247,6 +252,10 @@ class _Audit:
                 continue
             if self.before.versions[parent, version].digest != self.after.current[parent].digest:
                 self._fault(2, key, "a release although a parent changed", parent)
+        for arc in self.suspected:
+            there = arc.child == key and arc.child_version == view.version and arc.parent in self.cascade
+            if there and self.standing.get(arc.parent) is not _Standing.RELEASED:
+                self._fault(2, key, "a release although a suspected parent changed", arc.parent)
 
     def _ground(self) -> None:
         # The least fixpoint: a key is grounded once it has no fault of its own and all it reads of the
@@ -344,7 +353,24 @@ def _in_history(view: VersionView) -> bool:
     return view.state is State.SUPERSEDED and view.case is None
 
 
-def _reached(snapshot: Snapshot, event: RepairEvent) -> set[_Node]:
+def _followed(suspected: Iterable[SuspectedArc], event: RepairEvent) -> tuple[SuspectedArc, ...]:
+    """The suspicions that the event's cascade follows."""
+    least = event.suspected
+    if least is None:
+        return ()
+    return tuple(
+        sorted(
+            (
+                arc
+                for arc in suspected
+                if arc.firm or (arc.probability is not None and arc.probability >= least)
+            ),
+            key=lambda arc: (arc.child, arc.child_version, arc.parent, arc.parent_version),
+        )
+    )
+
+
+def _reached(snapshot: Snapshot, event: RepairEvent, suspected: Iterable[SuspectedArc]) -> set[_Node]:
     """C(F), with the former versions that were made from it; whatever the states are."""
     following: defaultdict[_Node, list[_Node]] = defaultdict(list)
     for arc in snapshot.arcs:
@@ -355,6 +381,14 @@ def _reached(snapshot: Snapshot, event: RepairEvent) -> set[_Node]:
         following[arc.parent, arc.read_version].append(made)
         if arc.read_version == snapshot.current[arc.parent].version:
             following[arc.parent].append(made)
+    for suspicion in suspected:
+        child = snapshot.current.get(suspicion.child)
+        if child is None:
+            continue
+        now = child.version == suspicion.child_version
+        reached: _Node = suspicion.child if now else (suspicion.child, suspicion.child_version)
+        following[suspicion.parent].append(reached)
+        following[suspicion.parent, suspicion.parent_version].append(reached)
     starts: list[_Node] = [*event.roots]
     if event.kind is EventKind.DELETE:
         roots = set(event.roots)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
 from memorepair.graphs.terms import PROPAGATING, Kind
 from memorepair.memory.artifact import SERVING, Artifact, Case, Draft, Json, Key, Read, Recipe, Source
+from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.checks.marks import marked, unsaid
@@ -31,9 +32,12 @@ def withdraw(
     *,
     operators: OperatorTable | None = None,
     erase: bool = False,
+    suspects: Sequence[SuspectedArc] = (),
     dry_run: bool = False,
 ) -> Case:
     """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
+
+    `suspects` are what an audit proposes to follow in this event, beside what has been accepted before.
 
     Raises
     ------
@@ -55,6 +59,8 @@ def withdraw(
         erase=erase,
         evidence=event.evidence,
         same_origin=event.same_origin,
+        suspected=event.suspected,
+        suspects=suspects,
         dry_run=dry_run,
     )
 
@@ -82,6 +88,7 @@ def event_of(store: Store, case: Case) -> RepairEvent:
         actor=case.actor,
         evidence=policy,
         same_origin=same_origin,
+        suspected=case.suspected,
     )
 
 

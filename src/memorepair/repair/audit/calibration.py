@@ -12,7 +12,7 @@ from memorepair.repair.audit.arcs import Parents
 from memorepair.repair.audit.corpus import Corpus
 from memorepair.repair.audit.features import Progress, Scan, columns, scan
 from memorepair.repair.audit.habits import Habits
-from memorepair.repair.audit.ragged import Floats, Mask, among, distinct
+from memorepair.repair.audit.ragged import Floats, Ints, Mask, among, distinct
 
 HIDDEN = 0.15
 """Share of the arcs, or of the scopes, that one round hides."""
@@ -37,6 +37,7 @@ _EM_STEPS = 60
 _NEWTON_STEPS = 30
 _FIRST_GUESS = 0.75
 _FOLDS = 5
+_FEW = 5_000
 _SHARES = (0.3, 0.4, 0.5, 0.6, 0.7)
 
 
@@ -158,17 +159,18 @@ def calibrate(hiding: Hiding, proposed: Floats, arcs: int) -> Calibration:
     """
     m, p = len(hiding.features), len(proposed)
     x = _standardised(np.concatenate([hiding.features, proposed]))
-    ones = np.ones(m)
-    b = _logistic(x, np.r_[ones, np.zeros(p)], np.zeros(x.shape[1]))
-    odds = np.exp(np.clip(x @ b, -30, 30))
-    least = max(FLOOR * arcs, _alike(x, m))
+    fold = np.r_[np.arange(m), np.arange(p)] % (_FOLDS if p <= _FEW else 1)
+    models = np.zeros((int(fold.max(initial=0)) + 1, x.shape[1]))
+    score = _scores(x, np.r_[np.ones(m), np.zeros(p)], fold, models)
+    odds = np.exp(np.clip(score, -30, 30))
+    least = max(FLOOR * arcs, _alike(score, m))
     true = max(least, m / float(np.quantile(odds[:m], _FIRST_GUESS)))
     probability = np.minimum(SUREST, odds[m:] * true / m)
-    b = np.zeros(x.shape[1])
+    models[:] = 0
     for _ in range(_EM_STEPS):
-        b = _logistic(x, np.r_[ones, probability], b)
+        score = _scores(x, np.r_[np.ones(m), probability], fold, models)
         # Among m hidden arcs and T true proposals the model sees T / (m + T) of the true ones unlabelled.
-        z = x[m:] @ b + np.log(true / (m + true))
+        z = score[m:] + np.log(true / (m + true))
         now = 1 / (1 + np.exp(-np.clip(z, -30, 30)))
         moved = float(np.abs(now - probability).max(initial=0.0))
         probability = now
@@ -178,19 +180,27 @@ def calibrate(hiding: Hiding, proposed: Floats, arcs: int) -> Calibration:
     return Calibration(probability=np.minimum(probability, SUREST), true=true)
 
 
-def _alike(x: Floats, m: int) -> float:
-    """How many proposals (rows from m on) score like the hidden arcs (rows before).
+def _scores(x: Floats, label: Floats, fold: Ints, models: Floats) -> Floats:
+    """Each row by a model that has not seen it; `models`, one a fold, are where they start and are updated.
+
+    A model that has seen a store's few proposals tells them from the hidden arcs by heart. Of many proposals
+    none weighs much: then there is one fold, and its model has seen all.
+    """
+    score = np.empty(len(x))
+    for one, model in enumerate(models):
+        tested = fold == one
+        seen = ~tested if len(models) > 1 else tested
+        models[one] = _logistic(x[seen], label[seen], model)
+        score[tested] = x[tested] @ models[one]
+    return score
+
+
+def _alike(score: Floats, m: int) -> float:
+    """How many proposals (from m on) score like the hidden arcs (before).
 
     Where half of the hidden arcs score above a bound, so does half of the T true proposals: T is the number
-    above it over the share; the median over several bounds. Every row is scored by a model that has not seen
-    it, because one that has tells a small store's few proposals from the hidden arcs by heart.
+    above it over the share; the median over several bounds.
     """
-    label = np.arange(len(x)) < m
-    fold = np.r_[np.arange(m), np.arange(len(x) - m)] % _FOLDS
-    score = np.empty(len(x))
-    for one in range(_FOLDS):
-        seen = fold != one
-        score[~seen] = x[~seen] @ _logistic(x[seen], label[seen].astype(np.float64), np.zeros(x.shape[1]))
     bounds = np.quantile(score[:m], [1 - share for share in _SHARES])
     above = [float((score[m:] >= bound).sum()) / share for bound, share in zip(bounds, _SHARES, strict=True)]
     return float(np.median(above))
