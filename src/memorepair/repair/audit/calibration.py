@@ -32,7 +32,7 @@ ROUNDS = 8
 SUREST = 0.99
 """No probability is larger: only a replay makes certain."""
 
-_RIDGE = 0.1
+_RIDGE = 3.0
 _EM_STEPS = 60
 _NEWTON_STEPS = 30
 _FIRST_GUESS = 0.75
