@@ -102,7 +102,7 @@ def check_tree(
             top -= 1
             state[trail[top]] = FREE
         if a == b:
-            return MISSING, order[min(a, q - 1)], depth
+            return MISSING, int(order[min(a, q - 1)]), int(depth)
         if code >= 0:
             if code & 1:
                 top = spread(offsets, heads, state, code >> 1, IN, trail, top)

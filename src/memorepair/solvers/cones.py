@@ -204,4 +204,5 @@ def fill(
 
 @cache
 def _compiled(name: str) -> Callable[..., None]:
-    return compiled(totals if name == "totals" else fill)
+    kernel: Callable[..., None] = totals if name == "totals" else fill
+    return compiled(kernel)

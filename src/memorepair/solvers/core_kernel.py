@@ -6,6 +6,8 @@ numbers of 1 / unit, odd or 0, so that no fraction of them can be shortened and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,7 @@ cut = compiled_kernel()
 CUTS = 40
 FREE, IN, OUT = 0, 1, 2
 
+Ints = Sequence[int]
 Bytes = npt.NDArray[np.int8]
 Result = tuple[int, int, int]
 
@@ -26,8 +29,8 @@ Result = tuple[int, int, int]
 def part_bound(
     offsets: Index,
     heads: Index,
-    value: Int64,
-    cost: Int64,
+    value: Ints,
+    cost: Ints,
     state: Bytes,
     base: int,
     room: int,
@@ -211,8 +214,8 @@ def cone(
     offsets: Index,
     heads: Index,
     group: Bytes,
-    value: Int64,
-    cost: Int64,
+    value: Ints,
+    cost: Ints,
     node: int,
     mark: Index,
     stamp: int,
@@ -242,8 +245,8 @@ def choose(
     heads: Index,
     back_offsets: Index,
     back_heads: Index,
-    value: Int64,
-    cost: Int64,
+    value: Ints,
+    cost: Ints,
     group: Bytes,
     left: int,
     room: float,
@@ -288,8 +291,8 @@ def search(
     heads: Index,
     back_offsets: Index,
     back_heads: Index,
-    value: Int64,
-    cost: Int64,
+    value: Ints,
+    cost: Ints,
     base: int,
     room: int,
     start: int,
@@ -428,8 +431,8 @@ def prove(
     heads: Index,
     back_offsets: Index,
     back_heads: Index,
-    value: Int64,
-    cost: Int64,
+    value: Ints,
+    cost: Ints,
     base: int,
     room: int,
     unit: int,
