@@ -120,6 +120,7 @@ HOUSEHOLD = {
         "register",
         "path",
         "readonly",
+        "reading",
         "repairing",
     ),
 }
