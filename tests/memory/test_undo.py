@@ -164,6 +164,23 @@ def test_the_members_of_an_earlier_case_stay_its_own(store: SqliteStore, put: Pu
     assert store.check() == []
 
 
+def test_what_no_case_had_barred_stays_barred(store: SqliteStore, put: Put) -> None:
+    put("a", "first")
+    put("a", "second")
+    late = Draft(key=B, content="of first", reads=(Read(key=A, version=1),))
+    assert store.write([late], quarantine=True).quarantined == (B,)
+    before = store.snapshot()
+    case = store.open_case(
+        event="correct", roots=[B], replacements=[Draft(key=B, content="right")], actor="x", reason="r"
+    )
+    assert store.get(B).content == "right"
+    store.undo(case.id, **SIGNED)
+    same(before, store.snapshot())
+    with pytest.raises(Withdrawn, match="quarantined"):
+        store.get(B)
+    assert store.check() == []
+
+
 def later_update(store: SqliteStore) -> object:
     store.write([Draft(key=B, content="newer b")])
     return (B, "record")

@@ -124,7 +124,8 @@ class Barrier:
         )
         run(
             """INSERT INTO journal_row(seq, vid, before, after, owner)
-            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?), b.cause
+            SELECT ?, a.cur, coalesce(b.state, ?), coalesce(b.state, ?),
+                iif(b.vid IS NULL, NULL, coalesce(b.cause, 0))
             FROM cascaded JOIN artifact a ON a.aid = x
             LEFT JOIN barrier b ON b.vid = a.cur
             WHERE b.vid IS NULL OR b.state = ? OR a.aid IN (SELECT value FROM json_each(?))""",

@@ -26,8 +26,8 @@ _BARRIER = """WITH last AS (
         GROUP BY r.vid),
     wanted AS (SELECT l.vid, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1)
             OR (l.after = ?2 AND l.before = ?3 AND j.act = 'undo'), NULL, l.after) AS due,
-        CASE j.act WHEN 'prune' THEN l.owner WHEN 'undo' THEN (
-            SELECT iif(r.before IS NULL, j.cause, r.owner) FROM journal f CROSS JOIN journal_row r
+        CASE j.act WHEN 'prune' THEN nullif(l.owner, 0) WHEN 'undo' THEN (
+            SELECT iif(r.before IS NULL, j.cause, nullif(r.owner, 0)) FROM journal f CROSS JOIN journal_row r
             ON r.seq = f.seq AND r.vid = l.vid WHERE f.cause = j.cause ORDER BY f.seq LIMIT 1)
         ELSE j.cause END AS owner
         FROM last l JOIN journal j ON j.seq = l.seq)

@@ -22,7 +22,7 @@ from memorepair.memory.points import ACTED, INTENT, SEALED, reach
 from memorepair.memory.secret import Secret
 
 _ROW = struct.Struct("<qbbqB")
-_ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), coalesce(r.owner, 0),
+_ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), coalesce(r.owner, -1),
     coalesce(r.arcs, x''), v.digest, v.made
     FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
 _ARCS_INTO = """SELECT arc.src_vid, arc.rel, arc.grp, arc.pos FROM version v
@@ -74,7 +74,7 @@ class Journal:
         """
         self._db.many(
             """INSERT INTO journal_row(seq, vid, before, after, owner, arcs)
-            VALUES(?1,?2,?3,?4,(SELECT cause FROM barrier WHERE vid = ?2),?5)""",
+            VALUES(?1,?2,?3,?4,(SELECT coalesce(cause, 0) FROM barrier WHERE vid = ?2),?5)""",
             ((seq, vid, before, after, arcs.get(vid)) for vid, before, after in rows),
         )
 

@@ -92,8 +92,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             seq INTEGER PRIMARY KEY, cause INTEGER, act TEXT NOT NULL, at INTEGER NOT NULL, actor TEXT,
             reason TEXT, n INTEGER NOT NULL, also BLOB, seal BLOB NOT NULL)""",
         "CREATE INDEX journal_cause ON journal(cause) WHERE cause IS NOT NULL",
-        # owner: the case whose barrier stood before, NULL where none stood. arcs: digest of the arcs into the
-        # version from here on, NULL where they stay what they were.
+        # owner: the case whose barrier stood before, 0 for one of no case, NULL where none stood. arcs: a
+        # digest of the arcs into the version from here on, NULL where they stay what they were.
         """CREATE TABLE journal_row(
             seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER, owner INTEGER,
             arcs BLOB, PRIMARY KEY(seq, vid)) WITHOUT ROWID""",

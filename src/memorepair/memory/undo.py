@@ -30,7 +30,8 @@ _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, rele
         FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq WHERE j.cause = ? GROUP BY r.vid) m
     JOIN version v ON v.vid = m.vid JOIN artifact a ON a.aid = v.aid LEFT JOIN barrier b ON b.vid = m.vid
     WHERE m.released OR m.changed AND iif(m.before IS NULL, b.state IS NOT {State.ERASED},
-        m.before <> coalesce(b.state, iif(a.cur = m.vid, 0, 3)) OR m.owner IS NOT b.cause)"""  # noqa: S608  enum
+        m.before <> coalesce(b.state, iif(a.cur = m.vid, 0, 3))
+        OR m.owner IS NOT iif(b.vid ISNULL, NULL, coalesce(b.cause, 0)))"""  # noqa: S608  enum
 
 # The version that was current before the case, on the row of the one the case made current.
 _PRIOR = f"""UPDATE undoing AS u SET prior = (SELECT p.vid FROM undoing p
@@ -204,7 +205,7 @@ class Undo:
         )
         run(
             """INSERT INTO barrier(vid, state, cause)
-            SELECT vid, after, iif(before IS NULL, ?, owner) FROM undoing
+            SELECT vid, after, iif(before IS NULL, ?, nullif(owner, 0)) FROM undoing
             WHERE before ISNULL OR owner NOTNULL ORDER BY vid
             ON CONFLICT(vid) DO UPDATE SET state = excluded.state, cause = excluded.cause""",
             (case,),
