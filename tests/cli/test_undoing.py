@@ -66,5 +66,5 @@ def test_repair_says_what_was_erased(shell: Shell) -> None:
 
 def test_prune_finds_nothing_young(corrected: Shell) -> None:
     with corrected.unchanged():
-        assert corrected.told("prune", "--dry-run") == {"versions": [], "size": 0}
+        assert corrected.told("prune", "--dry-run") == {"versions": [], "size": 0, "clean": False}
         assert "pruned 0 versions, 0 characters" in corrected.shown("prune", "--older-than-days", "31")

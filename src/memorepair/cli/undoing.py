@@ -80,6 +80,8 @@ def prune(
     else:
         done = "would prune" if dry_run else "pruned"
         say(f"{done} {len(report.versions):,} versions, {report.size:,} characters")
+        if not (dry_run or report.clean):
+            say("a reader holds an older snapshot: bytes remain in the files until the next prune")
         if report.versions:
             rows("versions", ("key", "version"), report.versions)
     return CLEAN
