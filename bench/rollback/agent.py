@@ -70,10 +70,10 @@ class Agent:
     def _do(self, run: Recorder, errand: Errand, known: dict[str, Step], wish: Step) -> Step:
         for fact in errand.facts:
             if fact not in known:
-                known[fact] = self._fact(run, fact)
+                known[fact] = know(run, self._subject, fact, self._summaries)
         filters = {column: known[fact] for column, fact in errand.by.items()}
         plan = run.plan(
-            lambda: f"search {errand.table} for {', '.join(_value(step) for step in filters.values())}",
+            lambda: f"search {errand.table} for {', '.join(value_of(step) for step in filters.values())}",
             uses=[wish, *filters.values()],
             id=f"plan {errand.table}",
         )
@@ -83,7 +83,7 @@ class Agent:
             uses=list(filters.values()),
             id=f"search {errand.table}",
             table=errand.table,
-            where={column: _value(step) for column, step in filters.items()},
+            where={column: value_of(step) for column, step in filters.items()},
         )
         best = run.claim(
             lambda: f"best {errand.table} is {_cheapest(found)}",
@@ -94,15 +94,17 @@ class Agent:
         outcome = best if errand.to is None else self._order(run, errand, best, known[errand.to])
         if self._remembers:
             run.remember(
-                lambda: f"2026-06-01; last {errand.table}: {_value(best)}",
-                uses=[outcome],
+                lambda: f"2026-06-01; last {errand.table}: {value_of(best)}",
+                uses=[best],
                 id=f"last {errand.table}",
             )
         return outcome
 
     def _order(self, run: Recorder, errand: Errand, best: Step, to: Step) -> Step:
         plan = run.plan(
-            lambda: f"order {_value(best)} to {_value(to)}", uses=[best, to], id=f"plan order {errand.table}"
+            lambda: f"order {value_of(best)} to {value_of(to)}",
+            uses=[best, to],
+            id=f"plan order {errand.table}",
         )
         return run.call(
             self._tools["order"],
@@ -110,32 +112,29 @@ class Agent:
             uses=[best, to],
             id=f"order {errand.table}",
             table=errand.table,
-            item=_value(best),
-            to=_value(to),
+            item=value_of(best),
+            to=value_of(to),
         )
 
-    def _fact(self, run: Recorder, fact: str) -> Step:
-        """A claim on all that says the same; where memories differ, on the newest; else on what was said."""
-        seen: list[tuple[tuple[str, str], Step]] = []
-        for id in (self._summaries[fact], fact_id(fact)):
-            step = _read(run, id, fact)
-            if step is not None and (says := stated(step.content, fact)) is not None:
-                seen.append((says, step))
-        if not seen:
-            heard = run.recall(f"my {fact} is", limit=20)
-            dated = [(step.content.split("; ")[0], step) for step in heard]
-            seen = [((date, step.content.rpartition(" is ")[2]), step) for date, step in dated]
-            seen = sorted(seen, key=lambda one: one[0])[-1:]
-        if not seen:
-            return run.claim(f"{fact} is unknown", id=f"know {fact}", facet=(self._subject, fact, "unknown"))
-        value = max(seen, key=lambda one: one[0][0])[0][1]
-        agreeing = [[step] for (_, says), step in seen if says == value]
-        return run.claim(
-            lambda: f"{fact} is {value}",
-            uses=agreeing,
-            facet=(self._subject, fact, value),
-            id=f"know {fact}",
-        )
+
+def know(run: Recorder, subject: str, fact: str, summaries: Mapping[str, str]) -> Step:
+    """A claim on all that says the same; where memories differ, on the newest; else on what was said."""
+    seen: list[tuple[tuple[str, str], Step]] = []
+    for id in (summaries[fact], fact_id(fact)):
+        step = _read(run, id, fact)
+        if step is not None and (says := stated(step.content, fact)) is not None:
+            seen.append((says, step))
+    if not seen:
+        heard = run.recall(f"my {fact} is", limit=20)
+        dated = [((step.content[:10], value_of(step)), step) for step in heard]
+        seen = sorted(dated, key=lambda one: one[0])[-1:]
+    if not seen:
+        return run.claim(f"{fact} is unknown", id=f"know {fact}", facet=(subject, fact, "unknown"))
+    value = max(seen, key=lambda one: one[0][0])[0][1]
+    agreeing = [[step] for (_, says), step in seen if says == value]
+    return run.claim(
+        lambda: f"{fact} is {value}", uses=agreeing, facet=(subject, fact, value), id=f"know {fact}"
+    )
 
 
 def _read(run: Recorder, id: str, fact: str) -> Step | None:
@@ -145,7 +144,8 @@ def _read(run: Recorder, id: str, fact: str) -> Step | None:
         return None
 
 
-def _value(step: Step) -> str:
+def value_of(step: Step) -> str:
+    """What a claim, or a raw record, says that something is."""
     return step.content.rpartition(" is ")[2]
 
 

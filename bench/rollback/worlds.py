@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
+from typing import Protocol
 
 from memorepair.memory.artifact import Json
 from memorepair.recovery import Effect, Tool
@@ -171,6 +172,23 @@ SUPPORT = _domain(
 DOMAINS = (SHOPPING, TRAVEL, SUPPORT)
 
 
+class World(Protocol):
+    """What an agent acts on."""
+
+    @property
+    def state(self) -> str:
+        """Hash of all that can change."""
+        ...
+
+    def tools(self) -> dict[str, Tool]:
+        """What an agent may call."""
+        ...
+
+    def copy(self) -> World:
+        """The same state, apart from this one."""
+        ...
+
+
 @dataclass(slots=True)
 class Database:
     """Tables that are searched, orders that are placed."""
@@ -184,6 +202,10 @@ class Database:
         return sha256(
             canonical({key: dict(order) for key, order in self.orders.items()}).encode()
         ).hexdigest()
+
+    def copy(self) -> Database:
+        """The same orders, apart from these."""
+        return Database(tables=self.tables, orders=dict(self.orders))
 
     def tools(self) -> dict[str, Tool]:
         """What an agent may call."""

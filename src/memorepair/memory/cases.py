@@ -8,7 +8,7 @@ from memorepair.errors import InvalidEvent, InvalidInput, UnknownId, Withdrawn
 from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Json, Key, State
 from memorepair.memory.barrier import Barrier
-from memorepair.memory.codec import Prepared, delta_of, key_of
+from memorepair.memory.codec import Prepared, delta_of, key_of, slot_of, stated
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.journal import Journal
@@ -173,7 +173,7 @@ class Cases:
     def _bury(self, case: int, *, every_version: bool) -> None:
         # Engine read: the versions of the roots that were in service, turned into digests at once.
         texts = self._db.rows(
-            """SELECT s.name, c.text, a.aid FROM case_root r
+            """SELECT s.name, c.text, c.meta, a.aid FROM case_root r
             JOIN artifact a ON a.aid = r.aid JOIN scope s ON s.sid = a.sid JOIN version v ON v.aid = a.aid
             JOIN content c ON c.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
             WHERE r.cause = ? AND b.state IS NOT ? AND (? OR v.vid = r.vid)""",
@@ -181,7 +181,13 @@ class Cases:
         )
         self._db.many(
             "INSERT OR IGNORE INTO tombstone(digest, cause, aid, root) VALUES(?,?,?,1)",
-            ((self._secret.tombstone(scope, text), case, aid) for scope, text, aid in texts),
+            (
+                (self._secret.tombstone(scope, said), case, aid)
+                for scope, text, meta, aid in texts
+                # What was found false is not learned again in other words either, where its slot tells.
+                for said in (text, None if every_version else stated(slot_of(meta)))
+                if said is not None
+            ),
         )
 
     def _supersede(self, case: int, vids: Sequence[int], *, journalled: bool) -> None:

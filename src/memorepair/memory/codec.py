@@ -157,6 +157,22 @@ def recipe_of(body: str | None) -> Recipe:
     return Recipe(**stored)
 
 
+def slot_of(meta: str | None) -> Slot | None:
+    """The slot in what describes a content, as stored."""
+    slot = None if meta is None else json.loads(meta).get("slot")
+    return (
+        None if slot is None else Slot(**dict(zip((field.name for field in fields(Slot)), slot, strict=True)))
+    )
+
+
+def stated(slot: Slot | None) -> str | None:
+    """What a slot states, as a text that no content is; None where it has no value."""
+    if slot is None or slot.value is None:
+        return None
+    parts = (slot.entity, slot.attribute, slot.value, str(slot.polarity), slot.scene or "")
+    return "\0".join(("slot", *parts))
+
+
 ARTIFACT = """s.name, a.id, v.no, c.text, v.kind, v.arch, c.meta, x.v, p.model, p.revision, p.normalised,
     a.born, v.born, u.last"""
 """Columns of `artifact_of`: scope s, artifact a, version v, content c, vector x, space p, usage u."""
@@ -166,7 +182,6 @@ def artifact_of(row: Row, state: State) -> Artifact:
     """An artifact from the columns `ARTIFACT`."""
     name, id, no, text, kind, arch, meta, vector, model, revision, normalised, created, updated, last = row
     said: dict[str, Any] = {} if meta is None else json.loads(meta)
-    slot = said.get("slot")
     return Artifact(
         key=key_of(name, id),
         version=no,
@@ -176,9 +191,7 @@ def artifact_of(row: Row, state: State) -> Artifact:
         state=state,
         source=Source(said.get("source", Source.USER)),
         type=Type(said["type"]) if "type" in said else None,
-        slot=None
-        if slot is None
-        else Slot(**dict(zip((field.name for field in fields(Slot)), slot, strict=True))),
+        slot=slot_of(meta),
         confidence=said.get("confidence"),
         metadata=MappingProxyType(said.get("metadata", {})),
         embedding=None

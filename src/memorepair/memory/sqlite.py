@@ -281,6 +281,7 @@ class SqliteStore:
         same_origin: Sequence[Sequence[Key]] = (),
         suspected: float | None = None,
         suspects: Sequence[SuspectedArc] = (),
+        look: Callable[[int], None] | None = None,
         dry_run: bool = False,
     ) -> Case:
         prepared = self._prepare(replacements)
@@ -301,6 +302,8 @@ class SqliteStore:
                 suspects=suspects,
             )
             case = self._cases.get(number)
+            if look is not None:
+                look(number)
         return replace(case, id=0) if dry_run else case
 
     def widen_case(

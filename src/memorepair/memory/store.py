@@ -169,6 +169,7 @@ class Store(Protocol):
         same_origin: Sequence[Sequence[Key]] = (),
         suspected: float | None = None,
         suspects: Sequence[SuspectedArc] = (),
+        look: Callable[[int], None] | None = None,
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -191,6 +192,8 @@ class Store(Protocol):
         suspects
             Arcs to accept in the name of the case, as far as its cascade follows them; what a person has
             judged stays as it is.
+        look
+            Called with the case's number when all is done and before it is committed; it may read the store.
         dry_run
             Do all of it, then take it back; the case has number 0.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, UnknownId, Withdrawn
 from memorepair.memory import index
 from memorepair.memory.artifact import CaseStatus, Key, Read, State
-from memorepair.memory.codec import SPACE, Prepared, scope_name, token
+from memorepair.memory.codec import SPACE, Prepared, scope_name, stated, token
 from memorepair.memory.connection import Connection
 from memorepair.memory.cycles import closed_cycles
 from memorepair.memory.exchange import Progress, WriteReport
@@ -123,7 +123,8 @@ class Writer:
             return
         for prepared in drafts:
             key = prepared.draft.key
-            if self.is_tombstoned(key, prepared.draft.content, successor=successors):
+            says = (prepared.draft.content, stated(prepared.draft.slot))
+            if any(one is not None and self.is_tombstoned(key, one, successor=successors) for one in says):
                 raise Tombstoned(f"what {key} says was removed and must not be learned again", witness=key)
 
     def is_tombstoned(self, key: Key, text: str, *, successor: bool = False) -> bool:

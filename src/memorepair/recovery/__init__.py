@@ -5,19 +5,24 @@ tools.py       what it calls, with declared effects
 trace.py       a stored run, typed
 planning.py    which steps are taken again
 replay.py      the agent run again over its own record
+publication.py what a replay made goes into service
+recover.py     all of it as one case
 """
 
 from memorepair.recovery.planning import RecoveryPlan
+from memorepair.recovery.recover import Agent, RecoveryReport
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder, Run
 from memorepair.recovery.tools import Effect, Tool, tool
 from memorepair.recovery.trace import Step, Trace
 
 __all__ = [
+    "Agent",
     "Effect",
     "Made",
     "Recorder",
     "RecoveryPlan",
+    "RecoveryReport",
     "Replay",
     "Run",
     "Step",

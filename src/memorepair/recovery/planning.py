@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from memorepair.memory.artifact import Json, Key
 from memorepair.problems import Selection, SelectionInstance
 from memorepair.recovery.tools import Effect
 from memorepair.recovery.trace import MODEL_STEPS, Recorded, Trace
+from memorepair.repair.jsontext import canonical
 from memorepair.selection import select
 
 
@@ -67,6 +69,18 @@ class RecoveryPlan:
     def calls(self) -> int:
         """Calls of the model that the replay makes: claims, plans, answers."""
         return sum(self.trace.steps[key].kind in MODEL_STEPS for key in self.again)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the run, the fault and the steps to take again."""
+        text = canonical(
+            {
+                "run": [*self.trace.scope],
+                "faulty": [str(key) for key in self.faulty],
+                "again": [str(key) for key in self.again],
+            }
+        )
+        return sha256(text.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Json]:
         """The plan as JSON; keys in their written form."""

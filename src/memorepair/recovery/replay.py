@@ -12,7 +12,7 @@ from memorepair.memory.artifact import Draft, Json, Key, Scope
 from memorepair.memory.store import Store
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
 from memorepair.recovery.tools import Effect, Tool
-from memorepair.recovery.trace import MODEL_STEPS, Recorded, Step, Trace, grouped, out_of_service
+from memorepair.recovery.trace import MODEL_STEPS, STEPS, Recorded, Step, Trace, grouped, out_of_service
 from memorepair.repair.jsontext import canonical
 
 
@@ -36,6 +36,11 @@ class Made:
     frozen: tuple[Key, ...] = ()
     calls: int = 0
     written: tuple[tuple[Tool, Mapping[str, Json], Json], ...] = ()
+
+    @property
+    def steps(self) -> tuple[Key, ...]:
+        """The steps among the drafts."""
+        return tuple(key for key, draft in self.drafts.items() if draft.kind in STEPS)
 
     @property
     def answer(self) -> Draft | None:

@@ -121,6 +121,11 @@ class Trace:
         """The run's id."""
         return self.scope[-1].removeprefix(_RUN)
 
+    def observation_of(self, action: Key) -> Key | None:
+        """What was observed of an action; None where it never returned."""
+        result = Key(action.scope, action.id + RESULT)
+        return result if result in self.steps else None
+
 
 def grouped(members: Iterable[tuple[int, Key]]) -> frozenset[frozenset[Key]]:
     """Support groups without their numbers."""

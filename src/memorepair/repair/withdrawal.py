@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
@@ -33,11 +33,14 @@ def withdraw(
     operators: OperatorTable | None = None,
     erase: bool = False,
     suspects: Sequence[SuspectedArc] = (),
+    look: Callable[[int], None] | None = None,
     dry_run: bool = False,
 ) -> Case:
     """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
 
     `suspects` are what an audit proposes to follow in this event, beside what has been accepted before.
+    `look` is called with the number of the case while the transaction is open: what a dry run takes back can
+    be looked at.
 
     Raises
     ------
@@ -61,6 +64,7 @@ def withdraw(
         same_origin=event.same_origin,
         suspected=event.suspected,
         suspects=suspects,
+        look=look,
         dry_run=dry_run,
     )
 
@@ -180,13 +184,12 @@ def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
     if isinstance(delta, Deletion):
         return []
     if isinstance(delta, Rollback):
-        again = store.drafts(list(delta.reinstated.items()))
-        person = RepairEvent(
-            kind=EventKind.CORRECT,
-            roots=tuple(delta.replacements),
-            delta=Correction(replacements=delta.replacements),
-        )
-        return [*again.values(), *(_replacements(store, person) if delta.replacements else ())]
+        again = list(store.drafts(list(delta.reinstated.items())).values())
+        if not delta.replacements:
+            return again
+        texts = delta.replacements
+        person = RepairEvent(kind=EventKind.CORRECT, roots=tuple(texts), delta=Correction(replacements=texts))
+        return [*again, *_replacements(store, person)]
     old = store.served(event.roots)
     marks = marked({root: there.content for root, there in old.items()})
     if isinstance(delta, Correction):

@@ -1,0 +1,307 @@
+"""Recover: a failed run from its faulty memory to a new answer, as one case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeAlias
+
+from memorepair.errors import InvalidInput, TraceMismatch, UnknownId
+from memorepair.graphs.support import Policy
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import Case, Draft, Json, Key, Source, State
+from memorepair.memory.store import Store
+from memorepair.memory.values import require_names
+from memorepair.recovery.planning import RecoveryPlan, make_plan
+from memorepair.recovery.publication import former_versions, publish
+from memorepair.recovery.replay import Made, Replay
+from memorepair.recovery.run import Recorder
+from memorepair.recovery.tools import Tool
+from memorepair.recovery.trace import STEPS, RunLike, find_run, read_trace, step_recipe
+from memorepair.repair import engine
+from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.cascade import Cascade, read_cascade
+from memorepair.repair.events import EventKind, RepairEvent, Rollback
+from memorepair.repair.jsontext import canonical, parse
+from memorepair.repair.operators.operator import Operator
+from memorepair.repair.withdrawal import withdraw
+
+Agent: TypeAlias = Callable[[Recorder], object]
+"""Takes the steps of a run: from a recorder the first time, from a replay when the run is recovered."""
+
+TAKEN_BACK = ".taken-back"
+"""What the id of the note that a call was compensated adds to that of the action."""
+
+_NOTHING: Mapping[Key, str] = MappingProxyType({})
+_NO_OPERATORS: Mapping[str, Operator] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryReport:
+    """What a recovery did, or would do.
+
+    Attributes
+    ----------
+    case
+        As it is now; number 0 after a dry run.
+    plan
+        What of the run is taken again, kept, dropped.
+    made
+        What the replay made; None where there was none.
+    reinstated
+        Memories that are again in the version which something faulty had superseded.
+    left
+        Memories that stay out of service; `repair` of the case takes them up.
+    """
+
+    case: Case
+    plan: RecoveryPlan
+    made: Made | None = None
+    reinstated: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
+    left: tuple[Key, ...] = ()
+
+    @property
+    def answer(self) -> str | None:
+        """The new answer; None where nothing was replayed."""
+        draft = None if self.made is None else self.made.answer
+        return None if draft is None else draft.content
+
+    def to_json(self) -> dict[str, Json]:
+        """The report as JSON; no content but the new answer."""
+        made = self.made
+        return {
+            "case": self.case.id,
+            "status": self.case.status.value,
+            **self.plan.to_json(),
+            "replayed": 0 if made is None else len(made.steps),
+            "read_back": 0 if made is None else len(made.frozen),
+            "model_calls": 0 if made is None else made.calls,
+            "reinstated": {str(key): version for key, version in self.reinstated.items()},
+            "left": [str(key) for key in self.left],
+            "answer": self.answer,
+        }
+
+
+def recover(
+    store: Store,
+    run: RunLike,
+    faulty: Collection[Key],
+    *,
+    reason: str,
+    actor: str,
+    agent: Agent | None = None,
+    tools: Iterable[Tool] = (),
+    replacements: Mapping[Key, str] = _NOTHING,
+    evidence: Policy = "direct",
+    same_origin: tuple[tuple[Key, ...], ...] = (),
+    approved: Collection[str] = (),
+    operators: OperatorTable = _NO_OPERATORS,
+    wait: float = 0.0,
+    dry_run: bool = False,
+) -> RecoveryReport:
+    """Take the fault and all that rests on it out of service, take the run's affected steps again, publish.
+
+    Parameters
+    ----------
+    run
+        The failed run.
+    faulty
+        F: memories (or steps) that are wrong.
+    agent
+        What took the run; without one the case stays open, for `replay`.
+    tools
+        What takes back affected writes, found by the names of the tools.
+    replacements
+        What a person says in place of a faulty memory. One without gets back the version it had superseded,
+        if that stands still; else nothing stands in its place.
+    evidence
+        What other support may spare: ``direct``, ``grounded`` or ``none``.
+    approved
+        Irreversible calls that may run, as the witness of `ApprovalNeeded` writes them.
+
+    Raises
+    ------
+    UnknownId
+        There is no such run or memory, or a tool to compensate with is missing.
+    TraceMismatch, ApprovalNeeded
+        From the replay: nothing was published, what it wrote was taken back where it can be, the barrier
+        stands, and `replay` takes the case up again.
+
+    Notes
+    -----
+    The case withdraws what other runs made of the fault too; `repair` of the case takes up their memories.
+    """
+    require_names(actor, reason)
+    scope = find_run(store, run)
+    roots = tuple(dict.fromkeys(faulty))
+    former = former_versions(store, [root for root in roots if root not in replacements], ())
+    event = RepairEvent(
+        kind=EventKind.RECOVER,
+        roots=roots,
+        delta=Rollback(
+            replacements=replacements,
+            reinstated={root: one.version for root, one in former.items()},
+        ),
+        reason=reason,
+        actor=actor,
+        evidence=evidence,
+        same_origin=same_origin,
+    )
+    planned: list[RecoveryPlan] = []
+    case = withdraw(
+        store, event, dry_run=dry_run, look=lambda number: planned.append(plan(store, number, scope))
+    )
+    if agent is None or dry_run:
+        left = _memories(planned[0].quarantined)
+        return RecoveryReport(
+            case=case,
+            plan=planned[0],
+            reinstated={root: one.version for root, one in former.items()},
+            left=left,
+        )
+    return replay(
+        store, case.id, scope, agent, tools=tools, approved=approved, operators=operators, wait=wait
+    )
+
+
+def plan(store: Store, case: int, run: RunLike) -> RecoveryPlan:
+    """What `replay` would do for a run that a case has reached; changes nothing.
+
+    Raises
+    ------
+    UnknownId
+        There is no such case or run.
+    """
+    return _plan(store, read_cascade(store, case), run)
+
+
+def _plan(store: Store, cascade: Cascade, run: RunLike) -> RecoveryPlan:
+    trace = read_trace(store, find_run(store, run))
+    gone = {member.key for member in cascade.members if member.state is State.WITHDRAWN}
+    rest = [member for member in cascade.open if member.key not in trace.steps]
+    return make_plan(
+        trace,
+        faulty=cascade.roots,
+        gone=gone,
+        spared=cascade.evidence,
+        derived=tuple(member.key for member in rest if member.kind not in STEPS),
+        others=tuple(member.key for member in rest if member.kind in STEPS),
+    )
+
+
+def replay(
+    store: Store,
+    case: int,
+    run: RunLike,
+    agent: Agent,
+    *,
+    tools: Iterable[Tool] = (),
+    approved: Collection[str] = (),
+    operators: OperatorTable = _NO_OPERATORS,
+    wait: float = 0.0,
+) -> RecoveryReport:
+    """Take a run's affected steps again and publish them, in the case that has withdrawn them.
+
+    Raises
+    ------
+    RepairInProgress
+        A repair holds the store, still after `wait` seconds.
+    UnknownId, TraceMismatch, ApprovalNeeded, StepFailed
+        As `recover`.
+    InvalidInput
+        The case is undone.
+    """
+    with store.repairing(case, wait=wait):
+        store.discard_staged(case)  # of a replay that died
+        cascade = read_cascade(store, case)
+        chosen = _plan(store, cascade, run)
+        _take_back(store, chosen, {one.name: one for one in tools})
+        player = Replay(store, chosen.trace, again=chosen.again, approved=approved)
+        try:
+            agent(player)
+            made = player.made
+            if made.answer is None and chosen.trace.answer in chosen.again:
+                raise TraceMismatch("the replay has come to no answer", witness=chosen.trace.answer)
+            store.begin_repair(case, chosen.digest)
+            back = publish(store, cascade, made.drafts, _said(store, cascade))
+        except BaseException as error:
+            _undo_writes(player.made, error)
+            store.discard_staged(case)
+            raise
+        store.close_case(case)
+    # Without a budget for repairs: only what stands on the same as before is served again.
+    closed = engine.repair(store, case, operators=operators, budget=0.0, wait=wait).case
+    left = read_cascade(store, case).open
+    return RecoveryReport(
+        case=closed,
+        plan=chosen,
+        made=made,
+        reinstated=back,
+        left=_memories(member.key for member in left if member.kind not in STEPS),
+    )
+
+
+def _memories(keys: Iterable[Key]) -> tuple[Key, ...]:
+    return tuple(sorted(keys))
+
+
+def _said(store: Store, cascade: Cascade) -> dict[Key, str]:
+    """What the roots said when the case withdrew them."""
+    roots = [(member.key, member.version) for member in cascade.members if member.root]
+    return {key: there.content for key, there in store.former(roots).items()}
+
+
+# the world --------------------------------------------------------------------------------------------
+
+
+def _take_back(store: Store, chosen: RecoveryPlan, tools: Mapping[str, Tool]) -> None:
+    """Compensate the affected writes, the latest first; a note each, so that none is compensated twice.
+
+    A process that dies between the two compensates again: compensations must bear that.
+    """
+    calls = []
+    for action in chosen.compensated:
+        note = Key(action.scope, action.id + TAKEN_BACK)
+        result = chosen.trace.observation_of(action)
+        if note in chosen.trace.steps or result is None:
+            continue
+        versions = [(key, chosen.trace.steps[key].listing.version) for key in (action, result)]
+        texts = store.former(versions)
+        name, arguments = _call_of(texts[action].content)
+        if name not in tools:
+            raise UnknownId(f"{action} is to be taken back, and there is no tool {name}", witness=name)
+        calls.append((note, tools[name], arguments, parse(texts[result].content)))
+    for note, tool, arguments, observed in calls:
+        if tool.compensation is None:
+            raise InvalidInput(f"tool {tool.name} has no compensation any more", witness=tool.name)
+        tool.compensation(arguments, observed)
+        store.write(
+            [
+                Draft(
+                    key=note,
+                    content=canonical({"taken back": note.id.removesuffix(TAKEN_BACK)}),
+                    kind=Kind.OBSERVATION,
+                    source=Source.SYSTEM,
+                    recipe=step_recipe(len(chosen.trace.steps), cost=0.0),
+                )
+            ],
+            act="compensate",
+        )
+
+
+def _call_of(content: str) -> tuple[str, Mapping[str, Json]]:
+    action = parse(content)
+    arguments = action.get("arguments") if isinstance(action, dict) else None
+    if not isinstance(action, dict) or not isinstance(arguments, dict):
+        raise InvalidInput("an action names its tool and its arguments", witness=content)
+    return str(action.get("tool")), arguments
+
+
+def _undo_writes(made: Made, error: BaseException) -> None:
+    """Take back what a failed replay has written, the latest first; what cannot be is told with the error."""
+    for tool, arguments, observed in reversed(made.written):
+        if tool.compensation is not None:
+            tool.compensation(arguments, observed)
+        else:
+            error.add_note(f"{tool.name} ({tool.effect.value}) has run and was not taken back")
