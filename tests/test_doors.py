@@ -48,6 +48,8 @@ SERVING: dict[str, Callable[[Memory, Key], object]] = {
     "statistics": lambda memory, key: memory.statistics(),
     "receipt": lambda memory, key: [memory.receipt(case.id) for case in memory.store.cases()],
     "plan": lambda memory, key: [memory.plan(case.id) for case in memory.status().open_cases],
+    "runs": lambda memory, key: memory.runs(),
+    "trace": lambda memory, key: [memory.trace(run.key.scope) for run in memory.runs()],
 }
 SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "get": lambda store, key: store.get(key),
@@ -105,7 +107,7 @@ WRITING = {
         "migrate",
     ),
     *("stage", "reject", "publish", "discard_staged", "close_case", "begin_repair", "repair", "undo"),
-    *("erase", "purge", "prune", "recover", "set_status", "set_scale", "note_operator_runs"),
+    *("erase", "purge", "prune", "recover", "replay", "run", "set_status", "set_scale", "note_operator_runs"),
 }
 """Writers; what they give back is keys, numbers and reports."""
 
@@ -113,6 +115,7 @@ HOUSEHOLD = {
     *(
         "open",
         "close",
+        "reading",
         "store",
         "recovered",
         "operators",
@@ -145,6 +148,9 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
         (name,) for name in ("inspect", "init", "delete", "correct", "migrate", "repair", "undo")
     ),
     **dict.fromkeys((name,) for name in ("erase", "prune", "select", "solvers", "convert", "demo")),
+    ("run", "list"): ("run", "list"),
+    **dict.fromkeys(("run", name) for name in ("show", "recover", "replay")),
+    ("recover",): None,
 }
 """Each command, and how it is driven; None where it serves nothing of a memory."""
 

@@ -541,7 +541,7 @@ class Memory:
                 semantic=draft.semantic,
                 draft=draft,
             )
-            for draft in drafts
+            for draft in _drafts(drafts)
         ]
         return self._store.merge(items, update=update, actor=actor, reason=reason, dry_run=dry_run)
 
@@ -1014,6 +1014,8 @@ class Memory:
             There is a run of this id in the scope already.
         """
         check_word(task, "a task")
+        if id is not None:
+            check_word(id, "the id of a run")
         return Run(self._store, task=task, scope=as_scope(scope), id=id)
 
     def runs(self, *, scope: Scope | None = None) -> builtins.list[Listing]:
@@ -1176,6 +1178,13 @@ def _proposals(proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
     for one in given:
         check_type(one, Proposal, "a proposal is a Proposal")
     return given
+
+
+def _drafts(drafts: Sequence[Draft]) -> Sequence[Draft]:
+    check_type(drafts, Sequence, "drafts are a sequence of Draft")
+    for draft in drafts:
+        check_type(draft, Draft, "what is merged is a Draft")
+    return drafts
 
 
 def _check_callable(function: object, what: str) -> None:

@@ -10,14 +10,13 @@ recover.py     all of it as one case
 """
 
 from memorepair.recovery.planning import RecoveryPlan
-from memorepair.recovery.recover import Agent, RecoveryReport
+from memorepair.recovery.recover import RecoveryReport
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder, Run
 from memorepair.recovery.tools import Effect, Tool, tool
 from memorepair.recovery.trace import Step, Trace
 
 __all__ = [
-    "Agent",
     "Effect",
     "Made",
     "Recorder",
