@@ -48,6 +48,8 @@ SERVING: dict[str, Callable[[Memory, Key], object]] = {
     "statistics": lambda memory, key: memory.statistics(),
     "receipt": lambda memory, key: [memory.receipt(case.id) for case in memory.store.cases()],
     "plan": lambda memory, key: [memory.plan(case.id) for case in memory.status().open_cases],
+    "audit_provenance": lambda memory, key: memory.audit_provenance(),
+    "probe": lambda memory, key: memory.probe(memory.audit_provenance().proposals, budget=10),
     "runs": lambda memory, key: memory.runs(),
     "trace": lambda memory, key: [memory.trace(run.key.scope) for run in memory.runs()],
 }
@@ -94,6 +96,8 @@ ENGINE = {"recipes", "before_image", "former", "staged_content", "tombstoned", "
 WRITING = {
     *(
         "record",
+        "accept",
+        "reject",
         "deriving",
         "derived",
         "tool",
@@ -148,6 +152,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
         (name,) for name in ("inspect", "init", "delete", "correct", "migrate", "repair", "undo")
     ),
     **dict.fromkeys((name,) for name in ("erase", "prune", "select", "solvers", "convert", "demo")),
+    ("audit-provenance",): ("audit-provenance",),
     ("run", "list"): ("run", "list"),
     **dict.fromkeys(("run", name) for name in ("show", "recover", "replay")),
     ("recover",): None,
