@@ -58,6 +58,9 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "search": lambda store, key: store.search(CANARY, scope=SCOPE, limit=100),
     "history": lambda store, key: store.history(key),
     "served": lambda store, key: store.served([key]),
+    "served_with_recipes": lambda store, key: [one for one, _ in store.served_with_recipes()],
+    "suspects": lambda store, key: store.suspects(),
+    "survey": lambda store, key: store.survey(),
     "exporting": lambda store, key: exported(store),
     "listing": lambda store, key: store.listing(),
     "describe": lambda store, key: store.describe(key),
@@ -110,6 +113,7 @@ WRITING = {
         "correct",
         "migrate",
     ),
+    *("judge_suspects", "widen_case"),
     *("stage", "reject", "publish", "discard_staged", "close_case", "begin_repair", "repair", "undo"),
     *("erase", "purge", "prune", "recover", "replay", "run", "set_status", "set_scale", "note_operator_runs"),
 }
