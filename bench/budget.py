@@ -19,7 +19,7 @@ from statistics import median
 
 import numpy as np
 
-from bench.registry import save
+from bench.registry import machine, save
 from memorepair import Selection, SelectionInstance, Status, select
 from memorepair.graphs import generate, reach
 from memorepair.graphs.digraph import Digraph, Int64
@@ -152,6 +152,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="families up to 1e4 only")
     parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     chosen = parser.parse_args()
+    about = machine()
     warm = generate("prov-1e4")
     cost = np.rint(warm.cost * 1000).astype(np.int64)
     value = np.rint(warm.value * 1000).astype(np.int64)
@@ -166,7 +167,7 @@ def main() -> int:
         )
     result = {name: measure(name) for name in (QUICK if chosen.quick else TARGETS)}
     if chosen.save:
-        file = save("budget", {"summary": result})
+        file = save("budget", {"machine": about, "summary": result})
         print(f"written: {file.name}", file=sys.stderr)
     if chosen.json:
         print(json.dumps(result))

@@ -17,7 +17,7 @@ from statistics import median
 
 import numpy as np
 
-from bench.registry import save
+from bench.registry import machine, save
 from memorepair.graphs import Digraph, generate
 from memorepair.graphs.digraph import Int64, Mask
 from memorepair.problems import ClosureInstance
@@ -115,11 +115,12 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="families at 1e5 only, fewer rounds")
     parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     chosen = parser.parse_args()
+    about = machine()
     warm = generate("prov-1e5")
     Pseudoflow().solve(ClosureInstance(profit=warm.profits(), requires=warm.requires))
     result = {name: measure(name, 3 if chosen.quick else 7) for name in (QUICK if chosen.quick else FULL)}
     if chosen.save:
-        file = save("path", {"summary": result})
+        file = save("path", {"machine": about, "summary": result})
         print(f"written: {file.name}", file=sys.stderr)
     if chosen.json:
         print(json.dumps(result))

@@ -31,6 +31,7 @@ from bench.registry import (
     Subject,
     families,
     interleaved,
+    machine,
     note,
     peak_mb,
     save,
@@ -230,6 +231,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="every family at 1e5, without the slow vendors")
     parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     chosen = parser.parse_args()
+    about = machine()
     summaries: dict[str, object] = {}
     times: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -240,7 +242,8 @@ def main() -> int:
                 summaries[name], times[name] = measure(name, quick=chosen.quick, sketched=sketched)
     if chosen.save:
         seconds = {name: {one: round(t, 6) for one, t in found.items()} for name, found in times.items()}
-        note(f"written: {save('solvers', {'summary': summaries, 'cpu_seconds': seconds}).name}")
+        figures = {"machine": about, "summary": summaries, "cpu_seconds": seconds}
+        note(f"written: {save('solvers', figures).name}")
     if chosen.json:
         print(json.dumps(summaries))
     else:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from importlib import import_module
+from types import ModuleType
 
 import numpy as np
 
@@ -15,6 +18,8 @@ from memorepair.integers import TOTAL_LIMIT, Integers
 from memorepair.leaves import Decision
 from memorepair.proof import Certificate, Question, dual_bound, reduced_profits
 from memorepair.solvers.pricing import Bound, Fixed, PriceSearch
+
+logger = logging.getLogger(__name__)
 
 CORE = 200
 """Nodes of a core at most: the search keeps two sets of it for each level."""
@@ -172,7 +177,7 @@ def _search(
     limit: int,
 ) -> tuple[Int64, Int64, int, Mask]:
     """The tree in preorder, its nodes numbered as in the instance, its prices; the best worth, its nodes."""
-    kernel = import_module("memorepair.solvers.core_kernel")
+    kernel = _kernel()
     amounts, base = search.instance.amounts, search.instance.base
     graph, nodes, _ = search.induced(core)
     events, starts = np.empty(2 * limit + 1, np.int32), np.empty(2 * limit + 1, np.int64)
@@ -197,6 +202,12 @@ def _search(
     return renumbered(events[:count], nodes), starts[:count], found, chosen
 
 
+@cache
+def _kernel() -> ModuleType:
+    logger.info("loading the core search; the first time on a machine it is compiled, half a minute")
+    return import_module("memorepair.solvers.core_kernel")
+
+
 def renumbered(events: Int64 | Index, numbers: Int64 | Index) -> Int64:
     """A tree in preorder with its nodes by other numbers."""
     tree = np.full(len(events), -1, np.int64)
@@ -207,7 +218,7 @@ def renumbered(events: Int64 | Index, numbers: Int64 | Index) -> Int64:
 
 def _chain(search: PriceSearch, part: Fixed, inside: Mask, outside: Mask) -> Int64:
     """Decisions that put nodes inside and outside as a tree in preorder, the side that loses a leaf each."""
-    kernel = import_module("memorepair.solvers.core_kernel")
+    kernel = _kernel()
     free = np.flatnonzero(part.free)
     graph, _, _ = search.induced(part.free)
     offsets, heads, back_offsets, back_heads = _both(graph)
@@ -242,7 +253,7 @@ def _leaves(
     number = int((events < 0).sum())
     bounds, prices, ends = (np.empty(number, np.int64) for _ in range(3))
     carrying, carried = np.empty(number * graph.n, np.int32), np.empty(number * graph.n, np.int64)
-    kernel = import_module("memorepair.solvers.core_kernel")
+    kernel = _kernel()
     kernel.prove(
         *_both(graph),
         amounts.value[nodes],
