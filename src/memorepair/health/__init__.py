@@ -12,8 +12,10 @@ detectors    one file each: required, metadata, embeddings, provenance, barriers
 checkup      `check_up`: the detectors over a store, whole or since the last one
 wording      what of a text counts when two are compared
 hashing      words as numbers under a key
+salts        numbers that keep scopes and kinds apart
 reading      the texts of a check-up prepared for comparison
 blocking     which rows are worth comparing, within a bound for every row
+blockindex   the blocks of a store in a file: what is new is compared without reading the rest
 thresholds   the similarity that chance does not reach
 alignment    in which places two texts differ
 comparing    whether two texts say the same
@@ -26,6 +28,7 @@ drift        anchors embedded again, and whether they moved
 
 from __future__ import annotations
 
+from memorepair.health.blockindex import BlockIndex
 from memorepair.health.checkup import CheckUp, check_up
 from memorepair.health.detector import Asked, Detector, Expected, Found
 from memorepair.health.finding import Damage, Finding, Level
@@ -35,6 +38,7 @@ from memorepair.health.thresholds import Threshold
 
 __all__ = [
     "Asked",
+    "BlockIndex",
     "CheckUp",
     "Damage",
     "Detector",

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memorepair.errors import InvalidInput
-from memorepair.health.detector import Asked, Detector, Expected, silent
+from memorepair.health.blockindex import BlockIndex, key_of_store
+from memorepair.health.detector import Asked, Detector, Expected, Near, silent
 from memorepair.health.finding import Damage, Finding
 from memorepair.health.registry import chosen
 from memorepair.health.rows import Rows
@@ -18,6 +19,7 @@ from memorepair.health.thresholds import Threshold
 from memorepair.memory.artifact import Json
 from memorepair.memory.exchange import Progress
 from memorepair.memory.store import Store
+from memorepair.memory.survey import Survey
 from memorepair.memory.values import is_whole
 
 _RECIPES = 10_000
@@ -74,7 +76,7 @@ def check_up(
     store: Store,
     *,
     detectors: Sequence[str | Detector] | None = None,
-    since: int | None = None,
+    since: int | BlockIndex | None = None,
     expected: Expected | None = None,
     thresholds: Sequence[Threshold] = (),
     now: int | None = None,
@@ -87,8 +89,9 @@ def check_up(
     detectors
         Names of the registry, or detectors; None: all.
     since
-        `newest` of an earlier check-up: only findings about what was written after it are wanted. None: the
-        whole store.
+        Only findings about what was written since are wanted. A `BlockIndex`: what is new is read, and whom
+        it may be compared with; the work does not grow with the store. `newest` of an earlier check-up: the
+        whole store is read all the same. None: all findings.
     expected
         What the keeper expects of the memory.
     thresholds
@@ -102,11 +105,20 @@ def check_up(
         No detector has such a name.
     InvalidInput
         `since` is no version; two detectors of one name.
+    InvalidFile
+        The index is another store's.
     """
     asked_for = chosen(detectors)
-    if since is not None and not is_whole(since, low=0):
+    known = {threshold.group: threshold for threshold in thresholds}
+    near: Near | None = None
+    if isinstance(since, BlockIndex):
+        known = {threshold.group: threshold for threshold in since.thresholds} | known
+        survey, near = _since(store, since)
+        since = since.newest
+    elif since is not None and not is_whole(since, low=0):
         raise InvalidInput("since is the newest version of an earlier check-up", witness=since)
-    survey = store.survey()
+    else:
+        survey = store.survey()
     progress("read", 1, 1)
     rows = Rows.of(survey)
 
@@ -122,7 +134,8 @@ def check_up(
         expected=expected or Expected(),
         now=time.time_ns() if now is None else now,
         fresh=None if since is None else np.asarray(survey.vid > since, np.bool_),
-        thresholds={threshold.group: threshold for threshold in thresholds},
+        thresholds=known,
+        near=near,
         recipes=recipes,
         progress=progress,
     )
@@ -144,3 +157,14 @@ def check_up(
         left_out=tuple(dict.fromkeys(left_out)),
         detectors=tuple(detector.name for detector in asked_for),
     )
+
+
+def _since(store: Store, index: BlockIndex) -> tuple[Survey, Near]:
+    """What is newer than the index, what it was made from, and whom it may be compared with."""
+    key = key_of_store(store)
+    index.require(key)
+    new = store.survey(newer_than=index.newest)
+    pairs = index.partners(Rows.of(new), key)
+    wanted = np.unique(np.concatenate([new.aid, new.arcs[:, 0], pairs[:, 1]]))
+    survey = store.survey(among=[aid for aid in wanted.tolist() if aid > 0])
+    return survey, Near(pairs=pairs, key=key, known=index.known_to(key))

@@ -61,7 +61,7 @@ class Comparer:
         self._cut = cut
         self._tokens = reading.tokenised()
         self._frequency = reading.frequency()
-        self._rare = max(_RARE_COUNT, _RARE_SHARE * reading.k)
+        self._rare = max(_RARE_COUNT, _RARE_SHARE * reading.population)
         self._fills: defaultdict[tuple[int, Span], set[str]] = defaultdict(set)
         self._known: dict[tuple[int, int], float] = {}
         self.compared = 0

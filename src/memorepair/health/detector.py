@@ -13,6 +13,7 @@ import numpy.typing as npt
 from memorepair.errors import InvalidInput
 from memorepair.health.conflict.judge import Judge
 from memorepair.health.finding import Damage, Finding, Level, Measured
+from memorepair.health.reading import Known
 from memorepair.health.rows import Rows
 from memorepair.health.thresholds import Threshold
 from memorepair.memory.artifact import Json
@@ -66,6 +67,25 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Near:
+    """What an index says of rows that are new.
+
+    Attributes
+    ----------
+    pairs : (p, 2) int64
+        aid of the new, aid of the old.
+    key
+        Of the hashes.
+    known
+        What it knows of the rest of the store.
+    """
+
+    pairs: npt.NDArray[np.int64]
+    key: bytes
+    known: Known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asked:
     """One check-up as its detectors see it.
 
@@ -79,6 +99,8 @@ class Asked:
         Rows whose findings are wanted, each against all rows given; None: all.
     thresholds
         Calibrated before, by group.
+    near
+        In an incremental check-up that knows the rest of the store by an index: whom to compare with whom.
     recipes
         Operator and whether it was observed, of rows; reads the store.
     progress
@@ -89,6 +111,7 @@ class Asked:
     now: int
     fresh: Mask | None = None
     thresholds: Mapping[tuple[str, str, str], Threshold] = field(default_factory=lambda: MappingProxyType({}))
+    near: Near | None = None
     recipes: Callable[[list[int]], dict[int, tuple[str | None, bool]]] = lambda rows: {}
     progress: Progress = silent
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,23 @@ LONGEST = 400
 """Tokens of a text that is compared for nearness; longer ones are found by their exact key alone."""
 
 SENTENCE, RECORD = "sentence", "record"
+
+
+class Known(Protocol):
+    """What is known of the texts of a store beside those that are read."""
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        ...
+
+    def holders(self, word: np.uint64) -> int:
+        """How many of them hold a word, as `Words` number it."""
+        ...
+
+    def support(self, name: str) -> int:
+        """How many of them have a field of this name."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,6 +66,10 @@ class Reading:
         The tokens of each text in ascending order, in one string.
     hasher
         What the numbers were made with.
+    order : (k,) int64
+        Place of each text among the texts in ascending order.
+    known
+        What is known of texts that are not here; then `counts` are of the new ones alone.
     """
 
     texts: Sequence[str]
@@ -61,6 +83,7 @@ class Reading:
     sorted_words: tuple[str, ...]
     hasher: Hasher
     order: Ints
+    known: Known | None = None
 
     def __post_init__(self) -> None:
         for one in (self.exact, self.record, self.group, self.vocabulary, self.counts, self.order):
@@ -71,19 +94,25 @@ class Reading:
         """Number of texts."""
         return len(self.texts)
 
+    @property
+    def population(self) -> int:
+        """Number of texts that the words were counted in."""
+        return self.k if self.known is None else self.k + self.known.rows
+
     def tokenised(self) -> Callable[[int], tuple[str, ...]]:
         """Tokens by row, the last few thousand remembered."""
         return lru_cache(maxsize=1 << 14)(lambda row: tokens_of(self.texts[row]))
 
     def frequency(self) -> Callable[[str], int]:
         """How many texts hold a word."""
-        vocabulary, counts, hasher = self.vocabulary, self.counts, self.hasher
+        vocabulary, counts, hasher, known = self.vocabulary, self.counts, self.hasher, self.known
 
         @lru_cache(maxsize=1 << 18)
         def count(word: str) -> int:
             number = np.uint64(_numbered(word, hasher[word]))
             at = int(np.searchsorted(vocabulary, number))
-            return int(counts[at]) if at < len(vocabulary) and vocabulary[at] == number else 0
+            here = int(counts[at]) if at < len(vocabulary) and vocabulary[at] == number else 0
+            return here if known is None else here + known.holders(number)
 
         return count
 
@@ -106,7 +135,15 @@ class _Numbers(dict[str, int]):
         return number
 
 
-def read(texts: Sequence[str], salts: Hashes, key: bytes, progress: Callable[[int], None]) -> Reading:
+def read(
+    texts: Sequence[str],
+    salts: Hashes,
+    key: bytes,
+    progress: Callable[[int], None],
+    *,
+    known: Known | None = None,
+    new: Mask | None = None,
+) -> Reading:
     """Prepare texts; O(characters), and sorts of the words.
 
     Parameters
@@ -115,6 +152,8 @@ def read(texts: Sequence[str], salts: Hashes, key: bytes, progress: Callable[[in
         Texts of different salts are never compared.
     key
         Of the hashes.
+    known, new
+        What is known of the other texts of the store, and which (k,) of these it does not count yet.
     """
     hasher = Hasher(key)
     number = _Numbers(hasher).__getitem__
@@ -138,8 +177,8 @@ def read(texts: Sequence[str], salts: Hashes, key: bytes, progress: Callable[[in
         words=np.array(flat, np.uint64),
         salt=salts.copy(),
     )
-    vocabulary, counts = _vocabulary(words)
-    record, groups, group = _schemas(names, cjk)
+    vocabulary, counts = _vocabulary(words, new)
+    record, groups, group = _schemas(names, cjk, known, new)
     order = np.empty(len(texts), np.int64)
     order[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     return Reading(
@@ -154,27 +193,38 @@ def read(texts: Sequence[str], salts: Hashes, key: bytes, progress: Callable[[in
         sorted_words=tuple(sorted_words),
         hasher=hasher,
         order=order,
+        known=known,
     )
 
 
-def _vocabulary(words: Words) -> tuple[Hashes, Ints]:
+def _vocabulary(words: Words, counted: Mask | None) -> tuple[Hashes, Ints]:
     owner = np.repeat(np.arange(words.k), np.diff(words.offsets))
-    order = np.argsort(words.words, kind="stable")  # stable: owners of one word ascend
-    word, owner = words.words[order], owner[order]
+    said = words.words
+    if counted is not None:
+        said, owner = said[counted[owner]], owner[counted[owner]]
+    order = np.argsort(said, kind="stable")  # stable: owners of one word ascend
+    word, owner = said[order], owner[order]
     again = np.zeros(len(word), np.bool_)
     again[1:] = (word[1:] == word[:-1]) & (owner[1:] == owner[:-1])
     found, counts = np.unique(word[~again], return_counts=True)
     return found, counts.astype(np.int64)
 
 
-def _schemas(names: list[tuple[str, ...]], cjk: Mask) -> tuple[Mask, tuple[tuple[str, str], ...], Ints]:
+def _schemas(
+    names: list[tuple[str, ...]], cjk: Mask, known: Known | None, new: Mask | None
+) -> tuple[Mask, tuple[tuple[str, str], ...], Ints]:
     """Which rows are judged as records, and the group whose threshold each has.
 
     A record belongs to the schema of its most common name. Where one of its names is rare there is no null
     distribution for it, and it is judged strictly, as a sentence. Sentences are told apart by their script.
     """
-    support = Counter(name for row in names for name in set(row))
-    known: dict[tuple[str, str], int] = {}
+    support = Counter(
+        name for row, fields in enumerate(names) if new is None or new[row] for name in set(fields)
+    )
+    if known is not None:
+        for name in {name for fields in names for name in fields}:
+            support[name] += known.support(name)
+    places: dict[tuple[str, str], int] = {}
     record = np.zeros(len(names), np.bool_)
     group = np.empty(len(names), np.int64)
     for row, fields in enumerate(names):
@@ -183,5 +233,5 @@ def _schemas(names: list[tuple[str, ...]], cjk: Mask) -> tuple[Mask, tuple[tuple
             schema = (RECORD, max(fields, key=lambda name: (support[name], name)) or UNNAMED)
         else:
             schema = (SENTENCE, "cjk" if cjk[row] else "spaced")
-        group[row] = known.setdefault(schema, len(known))
-    return record, tuple(known), group
+        group[row] = places.setdefault(schema, len(places))
+    return record, tuple(places), group

@@ -101,6 +101,11 @@ def tokens_of(text: str) -> tuple[str, ...]:
     return tuple(_TOKEN.findall(plain if values is None else values))
 
 
+def is_record(text: str) -> bool:
+    """Whether a text is fields, not a sentence."""
+    return bool(_record(normal(text))[1])
+
+
 def is_cjk(text: str) -> bool:
     """Whether a Chinese or Japanese character is in it."""
     return not text.isascii() and _IS_CJK.search(text) is not None

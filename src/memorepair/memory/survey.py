@@ -54,7 +54,8 @@ class Survey:
     spaces
         Number -> space, as stored.
     barrier : (b, 3) int64
-        Version, state, case, of former versions too. `staged` (t, 2) int64 are version and case.
+        Version, state, case; of former versions too where the whole store is read. `staged` (t, 2) int64 are
+        version and case.
     cases
         Number -> status.
     """
@@ -115,6 +116,11 @@ _ARCS = """SELECT arc.src, arc.dst, arc.rel, o.aid IS arc.src, a.aid IS NOT NULL
     LEFT JOIN version o ON o.vid = arc.src_vid LEFT JOIN artifact a ON a.aid = arc.dst"""
 _ARCS_INTO = f"{_ARCS} WHERE arc.dst IN (SELECT value FROM json_each(?))"  # noqa: S608  literals
 _SEMANTIC = "SELECT m.dst_vid, m.src FROM semantic m"
+_SEMANTIC_OF = """SELECT m.dst_vid, m.src FROM json_each(?) j CROSS JOIN artifact a ON a.aid = j.value
+    CROSS JOIN semantic m ON m.dst_vid = a.cur"""
+_BARRIER = "SELECT vid, state, cause FROM barrier"
+_BARRIER_OF = """SELECT b.vid, b.state, b.cause FROM json_each(?) j CROSS JOIN artifact a ON a.aid = j.value
+    CROSS JOIN barrier b ON b.vid = a.cur"""
 
 
 def survey(db: Connection, *, newer_than: int = 0, among: Sequence[int] | None = None) -> Survey:
@@ -159,7 +165,7 @@ def survey(db: Connection, *, newer_than: int = 0, among: Sequence[int] | None =
         texts=tuple(texts),
         metas=tuple(metas),
         arcs=_table(db.rows(_ARCS) if whole else db.rows(_ARCS_INTO, (json.dumps(aids),)), 5),
-        semantic=_table(db.rows(_SEMANTIC), 2),
+        semantic=_table(db.rows(_SEMANTIC) if whole else db.rows(_SEMANTIC_OF, (json.dumps(aids),)), 2),
         vectors=vectors,
         norms=norms,
         spaces={
@@ -168,7 +174,7 @@ def survey(db: Connection, *, newer_than: int = 0, among: Sequence[int] | None =
                 "SELECT space, model, revision, dimension, normalised FROM space"
             )
         },
-        barrier=_table(db.rows("SELECT vid, state, cause FROM barrier"), 3),
+        barrier=_table(db.rows(_BARRIER) if whole else db.rows(_BARRIER_OF, (json.dumps(aids),)), 3),
         staged=_table(db.rows("SELECT vid, cause FROM staged"), 2),
         cases=dict(db.rows("SELECT cause, status FROM cases")),
         **{name: np.ascontiguousarray(table[:, column]) for column, name in enumerate(_COLUMNS)},

@@ -12,7 +12,7 @@ from memorepair.health.conflict.chinese import CHINESE
 from memorepair.health.conflict.english import ENGLISH
 from memorepair.health.conflict.tables import Tables
 from memorepair.health.rows import Rows
-from memorepair.health.wording import CJK, normal
+from memorepair.health.wording import CJK, is_record, normal
 from memorepair.memory.artifact import Slot
 
 TABLES: tuple[Tables, ...] = (ENGLISH, CHINESE)
@@ -93,8 +93,8 @@ def facts_of_row(rows: Rows, row: int) -> tuple[Fact, ...]:
 
 @lru_cache(maxsize=1 << 13)
 def facts(text: str) -> tuple[Fact, ...]:
-    """One fact a clause; clauses that no pattern knows are left out."""
-    if len(text) > LONGEST_TEXT:
+    """One fact a clause; clauses that no pattern knows are left out, and so are records and long texts."""
+    if len(text) > LONGEST_TEXT or is_record(text):
         return ()
     clauses = [clause for clause in _CLAUSE.split(cleaned(text)) if clause and clause.strip()]
     found = [parse(clause) for clause in clauses if len(clause) <= LONGEST_CLAUSE]

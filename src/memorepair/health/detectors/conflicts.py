@@ -23,6 +23,7 @@ from memorepair.health.conflict.judge import Answer
 from memorepair.health.detector import Asked, Found, about
 from memorepair.health.finding import Damage, Finding, Level
 from memorepair.health.rows import Rows
+from memorepair.health.wording import is_record
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -150,7 +151,7 @@ class _Pairs:
             for key in {_hashed(salt, *slot_of(fact)) for fact in said}:
                 slots.append(key)
                 slot_rows.append(row)
-            if not said:
+            if not said and not is_record(text):
                 words.append(_hashed(salt, bare(text)[0]))
                 word_rows.append(row)
             self._note_change(row, text, said, salt)

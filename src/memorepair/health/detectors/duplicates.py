@@ -18,9 +18,10 @@ from memorepair.health.conflict.compare import slot_of
 from memorepair.health.conflict.facts import facts_of_row
 from memorepair.health.detector import Asked, Found, about
 from memorepair.health.finding import Damage, Finding, Level
-from memorepair.health.hashing import Hashes, mixed
+from memorepair.health.hashing import mixed
 from memorepair.health.reading import LONGEST, read
 from memorepair.health.rows import Rows
+from memorepair.health.salts import salts_of
 from memorepair.health.thresholds import Threshold, calibrated
 
 Ints = npt.NDArray[np.int64]
@@ -64,7 +65,15 @@ class _Search:
         self._row = np.flatnonzero(rows.served & says)
         self._fresh: Mask | None = None if asked.fresh is None else asked.fresh[self._row]
         texts = [rows.text(row) for row in self._row.tolist()]
-        self._reading = read(texts, self._salts(), _KEY, lambda row: asked.progress("words", row, len(texts)))
+        near = asked.near
+        self._reading = read(
+            texts,
+            salts_of(rows, self._row),
+            _KEY if near is None else near.key,
+            lambda row: asked.progress("words", row, len(texts)),
+            known=None if near is None else near.known,
+            new=None if near is None else self._fresh,
+        )
         k = self._reading.k
         self._first = np.arange(k)
         self._members: dict[int, list[int]] = {}
@@ -73,14 +82,6 @@ class _Search:
         self._given = np.zeros(k, np.bool_)
         self._weakest: dict[int, str] = {}
         self._likeness: dict[int, float] = {}
-
-    def _salts(self) -> Hashes:
-        """Rows of different scopes or kinds are never compared."""
-        if not len(self._row):
-            return np.zeros(0, np.uint64)
-        scopes = np.array([_hashed(name) for name in self._rows.survey.scopes], np.uint64)
-        kind = self._rows.survey.kind[self._row].astype(np.uint64)
-        return mixed(scopes[self._rows.survey.scope[self._row]] + kind)
 
     def found(self, detector: Duplicates) -> Found:
         """Units, then clusters of units, then what is to be compared again."""
@@ -244,12 +245,27 @@ class _Search:
             entries = entries[unit[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64)]]
         chosen = blocking.rarest(entries)
         del entries
-        fresh = self._fresh
-        return blocking.pairs(
-            chosen,
-            self._reading.order,
-            None if fresh is None else lambda small, great: fresh[small] | fresh[great],
+        fresh, near = self._fresh, self._asked.near
+        if fresh is None:
+            return blocking.pairs(chosen, self._reading.order)
+        if near is None:
+            return blocking.pairs(
+                chosen, self._reading.order, lambda small, great: fresh[small] | fresh[great]
+            )
+        one, other = blocking.pairs(
+            chosen, self._reading.order, lambda small, great: fresh[small] & fresh[great]
         )
+        old, new = self._named(near.pairs)
+        pairs = np.unique(np.column_stack([np.r_[one, old], np.r_[other, new]]), axis=0)
+        return pairs[:, 0], pairs[:, 1]
+
+    def _named(self, pairs: Ints) -> tuple[Ints, Ints]:
+        """Units of pairs of artifacts, the smaller first; without those that are one already."""
+        position = np.full(self._rows.n + 1, -1, np.int64)  # the last stands for what is not here
+        position[self._row] = self._first
+        ends = position[self._rows.find(pairs.reshape(-1))].reshape(-1, 2)
+        ends = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
+        return ends.min(axis=1), ends.max(axis=1)
 
     def _thresholds(self, first: Ints) -> tuple[tuple[Threshold, ...], npt.NDArray[np.float64]]:
         reading, used = self._reading, []
@@ -258,7 +274,7 @@ class _Search:
             rows = first[reading.group[first] == number]
             group = (MEASURE, kind, schema)
             known = self._asked.thresholds.get(group)
-            if known is None or not known.holds_for(len(rows)):
+            if known is None or (self._asked.near is None and not known.holds_for(len(rows))):
                 known = calibrated(group, rows, lambda a, b: similarity(reading, a, b))
             used.append(known)
             cut[reading.group == number] = known.value
