@@ -2,8 +2,9 @@
 
 A row has keys: its words, its pairs of neighbouring words, and its pairs with a gap of one. It stands under
 the `KEYS` rarest of its keys that occur twice at least. Rows under one key are compared, up to `CAP` of them;
-more are brought into the order of their texts, each compared with the `WINDOW` that follow. So no row has
-more than KEYS x CAP partners, and the work is linear in the rows: one sort of the keys as numbers, and runs.
+more are brought into the order of their texts, each compared with the `WINDOW` that follow. A pair needs two
+votes: two keys, or one that at most `FEW` rows have, or one of a row that has few keys. So no row has more
+than KEYS x CAP partners, and the work is linear in the rows: one sort of the keys as numbers, and runs.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 Packed = npt.NDArray[np.uint64]
 """A key in the upper 32 bits, a row in the lower."""
 
-KEYS, CAP, WINDOW = 16, 12, 4
+KEYS, CAP, WINDOW, FEW = 16, 12, 4, 3
 
 Test = Callable[[int, int], bool]
 """Whether a pair of rows passes."""
@@ -31,8 +32,11 @@ _HALF = np.uint64(32)
 _ROWS = 1 << 15
 """Rows whose keys are made at once."""
 
+_PART = 1 << 17
+"""Rows whose keys are ranked at once."""
+
 _FLUSH = 1 << 24
-"""Pairs gathered before equal ones are dropped."""
+"""Votes gathered before those beyond a second are dropped."""
 
 _PAIR = (np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F))
 _GAP = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
@@ -103,45 +107,43 @@ def _runs(ascending: Packed) -> tuple[Ints, Ints]:
     return starts, np.diff(np.r_[starts, len(ascending)])
 
 
-def rarity(count: Ints) -> Packed:
+def rarity(count: Ints) -> npt.NDArray[np.uint8]:
     """A count in eight bits, ascending with it: exact while small, by its logarithm from then on."""
     steep = _EXACT_COUNTS + 5 * np.log2(np.maximum(count, 1) / _EXACT_COUNTS)
-    return np.where(count <= _EXACT_COUNTS, count, np.minimum(255, steep)).astype(np.uint64)
+    return np.where(count <= _EXACT_COUNTS, count, np.minimum(255, steep)).astype(np.uint8)
 
 
 def rarest(found: Packed, keys: int = KEYS) -> Packed:
     """Of each row its rarest keys that occur twice at least; ascending by key, then row."""
     _, lengths = _runs(found)
-    count = np.repeat(lengths, lengths)
-    shared = count > 1
-    kept, rare = found[shared], rarity(count[shared])
+    shared = np.repeat(lengths > 1, lengths)
+    kept = found[shared]
+    rare = np.repeat(rarity(lengths), lengths)[shared]
     if not len(kept):
         return kept
-    # Rows of a part have numbers below 2^24 within it: row, rarity and key then fit one word.
+    # The number of a row within its part, its rarity and its key fit one word.
     chosen = []
     row = kept & _LOW
-    for start in range(0, int(row.max()) + 1, 1 << 24):
-        part = (row >= start) & (row < start + (1 << 24))
-        packed = (row[part] - np.uint64(start)) << np.uint64(40) | rare[part] << _HALF | kept[part] >> _HALF
+    for start in range(0, int(row.max()) + 1, _PART):
+        part = (row >= start) & (row < start + _PART)
+        packed = (row[part] - np.uint64(start)) << np.uint64(40)
+        packed |= rare[part].astype(np.uint64) << _HALF
+        packed |= kept[part] >> _HALF
         packed.sort()
         local = packed >> np.uint64(40)
         begins = np.flatnonzero(_first(local))
         rank = np.arange(len(packed)) - np.repeat(begins, np.diff(np.r_[begins, len(packed)]))
-        first = packed[rank < keys]
-        chosen.append((first & _LOW) << _HALF | ((first >> np.uint64(40)) + np.uint64(start)))
+        best = packed[rank < keys]
+        chosen.append((best & _LOW) << _HALF | ((best >> np.uint64(40)) + np.uint64(start)))
     out = np.concatenate(chosen)
     out.sort()
     return out
 
 
 def pairs(
-    chosen: Packed,
-    order: Ints,
-    keep: Callable[[Ints, Ints], npt.NDArray[np.bool_]] | None = None,
-    cap: int = CAP,
-    window: int = WINDOW,
+    chosen: Packed, order: Ints, keep: Callable[[Ints, Ints], npt.NDArray[np.bool_]] | None = None
 ) -> tuple[Ints, Ints]:
-    """Pairs of rows under one key: (p,) smaller and (p,) greater row, ascending, each pair once.
+    """Pairs of rows with two votes: (p,) smaller and (p,) greater row, ascending, each pair once.
 
     Parameters
     ----------
@@ -153,35 +155,42 @@ def pairs(
         Which pairs are of any interest, for instance those with a fresh row.
     """
     row = (chosen & _LOW).astype(np.int64)
+    poor = np.bincount(row, minlength=len(order)) <= KEYS // 2
     ranked = (chosen & ~_LOW) | order[row].astype(np.uint64)
     by_rank = np.argsort(order)
     ranked.sort()
     member = by_rank[(ranked & _LOW).astype(np.int64)]
     _, lengths = _runs(ranked)
     run = np.repeat(np.arange(len(lengths)), lengths)
-    reach = np.where(lengths <= cap, cap - 1, window)[run] if len(run) else run
-    gathered: list[Packed] = []
+    reach = np.where(lengths <= CAP, CAP - 1, WINDOW)[run] if len(run) else run
+    votes: list[Packed] = []
     waiting = 0
-    for step in range(1, cap):
+    for step in range(1, CAP):
         here = np.flatnonzero((run[step:] == run[:-step]) & (reach[:-step] >= step))
         if not len(here):
             break
         one, other = member[here], member[here + step]
+        strong = (lengths[run[here]] <= FEW) | poor[one] | poor[other]
         small, great = np.minimum(one, other), np.maximum(one, other)
         if keep is not None:
             wanted = keep(small, great)
-            small, great = small[wanted], great[wanted]
-        gathered.append(small.astype(np.uint64) << _HALF | great.astype(np.uint64))
-        waiting += len(small)
+            small, great, strong = small[wanted], great[wanted], strong[wanted]
+        pair = small.astype(np.uint64) << _HALF | great.astype(np.uint64)
+        votes += [pair, pair[strong]]
+        waiting += len(pair)
         if waiting > _FLUSH:
-            gathered, waiting = [_distinct(gathered)], 0
-    found = _distinct(gathered)
+            votes, waiting = [_counted(votes)], 0
+    counted = _counted(votes)
+    found = counted[1:][counted[1:] == counted[:-1]]
     return (found >> _HALF).astype(np.int64), (found & _LOW).astype(np.int64)
 
 
-def _distinct(parts: list[Packed]) -> Packed:
-    if not parts:
+def _counted(votes: list[Packed]) -> Packed:
+    """Votes in ascending order, of each pair two at most."""
+    if not votes:
         return np.zeros(0, np.uint64)
-    found = np.concatenate(parts)
-    found.sort()
-    return found[_first(found)]
+    cast = np.concatenate(votes)
+    cast.sort()
+    third = np.zeros(len(cast), np.bool_)
+    third[2:] = cast[2:] == cast[:-2]
+    return cast[~third]

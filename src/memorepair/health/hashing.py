@@ -27,11 +27,15 @@ class Hasher(dict[str, int]):
         self._key = key
 
     def __missing__(self, word: str) -> int:
-        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
         if len(self) >= _MOST:
             self.clear()
-        number = self[word] = int.from_bytes(digest, "little")
+        number = self[word] = self.hash(word)
         return number
+
+    def hash(self, text: str) -> int:
+        """Of a text that is not worth remembering."""
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
+        return int.from_bytes(digest, "little")
 
 
 def mixed(hashed: Hashes) -> Hashes:

@@ -27,6 +27,19 @@ LONGEST = 400
 SENTENCE, RECORD = "sentence", "record"
 
 
+def _numbered(word: str, hashed: int) -> int:
+    """A hash whose lowest bit tells whether the word is a key by itself, which short words are not."""
+    alone = len(word) > 2 or word.isdigit()
+    return hashed | 1 if alone else hashed & ~1
+
+
+class _Numbers(Hasher):
+    """Words as `Words` wants them."""
+
+    def hash(self, text: str) -> int:
+        return _numbered(text, super().hash(text))
+
+
 class Known(Protocol):
     """What is known of the texts of a store beside those that are read."""
 
@@ -81,7 +94,7 @@ class Reading:
     vocabulary: Hashes
     counts: Ints
     sorted_words: tuple[str, ...]
-    hasher: Hasher
+    hasher: _Numbers
     order: Ints
     known: Known | None = None
 
@@ -109,30 +122,12 @@ class Reading:
 
         @lru_cache(maxsize=1 << 18)
         def count(word: str) -> int:
-            number = np.uint64(_numbered(word, hasher[word]))
+            number = np.uint64(hasher[word])
             at = int(np.searchsorted(vocabulary, number))
             here = int(counts[at]) if at < len(vocabulary) and vocabulary[at] == number else 0
             return here if known is None else here + known.holders(number)
 
         return count
-
-
-def _numbered(word: str, hashed: int) -> int:
-    """A hash whose lowest bit tells whether the word is a key by itself, which short words are not."""
-    alone = len(word) > 2 or word.isdigit()
-    return hashed | 1 if alone else hashed & ~1
-
-
-class _Numbers(dict[str, int]):
-    def __init__(self, hasher: Hasher) -> None:
-        super().__init__()
-        self._hasher = hasher
-
-    def __missing__(self, word: str) -> int:
-        if len(self) >= 1 << 19:
-            self.clear()
-        number = self[word] = _numbered(word, self._hasher[word])
-        return number
 
 
 def read(
@@ -155,8 +150,8 @@ def read(
     known, new
         What is known of the other texts of the store, and which (k,) of these it does not count yet.
     """
-    hasher = Hasher(key)
-    number = _Numbers(hasher).__getitem__
+    hasher = _Numbers(key)
+    number = hasher.__getitem__
     flat, lengths, exact = array("Q"), array("q"), array("Q")
     sorted_words: list[str] = []
     names: list[tuple[str, ...]] = []
@@ -166,7 +161,7 @@ def read(
         tokens = said.tokens if len(said.tokens) <= LONGEST else ()
         flat.extend(map(number, tokens))
         lengths.append(len(tokens))
-        exact.append(Hasher.__missing__(hasher, "\0" + said.exact))
+        exact.append(hasher.hash("\0" + said.exact))
         sorted_words.append(" ".join(sorted(tokens)))
         names.append(said.names)
         cjk[row] = is_cjk(text)
