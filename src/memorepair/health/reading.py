@@ -16,7 +16,7 @@ from memorepair.graphs.digraph import read_only
 from memorepair.health.blocking import Words
 from memorepair.health.hashing import Hasher, Hashes
 from memorepair.health.thresholds import ENOUGH
-from memorepair.health.wording import UNNAMED, is_cjk, tokens_of, wording
+from memorepair.health.wording import UNNAMED, is_cjk, wording
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -75,8 +75,8 @@ class Reading:
         Kind and schema of a threshold; `group` (k,) int64 is a place in it.
     vocabulary, counts : (v,) uint64, (v,) int64
         Words, ascending, and how many texts hold each.
-    sorted_words
-        The tokens of each text in ascending order, in one string.
+    said, sorted_words
+        The tokens of each text in one string, in their order and in ascending order.
     hasher
         What the numbers were made with.
     order : (k,) int64
@@ -93,6 +93,7 @@ class Reading:
     group: Ints
     vocabulary: Hashes
     counts: Ints
+    said: tuple[str, ...]
     sorted_words: tuple[str, ...]
     hasher: _Numbers
     order: Ints
@@ -113,8 +114,9 @@ class Reading:
         return self.k if self.known is None else self.k + self.known.rows
 
     def tokenised(self) -> Callable[[int], tuple[str, ...]]:
-        """Tokens by row, the last few thousand remembered."""
-        return lru_cache(maxsize=1 << 14)(lambda row: tokens_of(self.texts[row]))
+        """Tokens by row."""
+        said = self.said
+        return lambda row: tuple(said[row].split())
 
     def frequency(self) -> Callable[[str], int]:
         """How many texts hold a word."""
@@ -153,6 +155,7 @@ def read(
     hasher = _Numbers(key)
     number = hasher.__getitem__
     flat, lengths, exact = array("Q"), array("q"), array("Q")
+    in_order: list[str] = []
     sorted_words: list[str] = []
     names: list[tuple[str, ...]] = []
     cjk = np.zeros(len(texts), np.bool_)
@@ -162,6 +165,7 @@ def read(
         flat.extend(map(number, tokens))
         lengths.append(len(tokens))
         exact.append(hasher.hash("\0" + said.exact))
+        in_order.append(" ".join(tokens))
         sorted_words.append(" ".join(sorted(tokens)))
         names.append(said.names)
         cjk[row] = is_cjk(text)
@@ -185,6 +189,7 @@ def read(
         group=group,
         vocabulary=vocabulary,
         counts=counts,
+        said=tuple(in_order),
         sorted_words=tuple(sorted_words),
         hasher=hasher,
         order=order,

@@ -94,13 +94,6 @@ def wording(text: str) -> Wording:
     )
 
 
-def tokens_of(text: str) -> tuple[str, ...]:
-    """The tokens of `wording` alone."""
-    plain = normal(text)
-    values, _ = _record(plain)
-    return tuple(_TOKEN.findall(plain if values is None else values))
-
-
 def is_record(text: str) -> bool:
     """Whether a text is fields, not a sentence."""
     return bool(_record(normal(text))[1])
