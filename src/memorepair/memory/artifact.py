@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Self, TypeAlias
 
@@ -32,12 +33,24 @@ def _nothing() -> Mapping[str, Json]:
     return MappingProxyType({})
 
 
+SCOPES_KEPT = 4096
+"""Scopes known to be in order: many keys share one."""
+
+
 def check_scope(scope: Scope) -> None:
     """Refuse what is no tuple of texts that can be written and read back."""
     if not isinstance(scope, tuple):
         raise InvalidInput(f"a scope is a tuple of texts, not {named(scope)}", witness=scope)
     for part in scope:
-        if not isinstance(part, str) or not part or not part.isprintable():
+        if not isinstance(part, str):  # also what cannot be looked up below
+            raise InvalidInput("a scope part is non-empty printable text", witness=scope)
+    _check_parts(scope)
+
+
+@lru_cache(maxsize=SCOPES_KEPT)
+def _check_parts(scope: Scope) -> None:
+    for part in scope:
+        if not part or not part.isprintable():
             raise InvalidInput("a scope part is non-empty printable text", witness=scope)
         # The scope ends at the first "::", so a colon at its end would go over to the id.
         if "/" in part or "::" in part or part.endswith(":"):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import numpy as np
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind
 from memorepair.memory.artifact import (
+    SCOPES_KEPT,
     Artifact,
     Draft,
     Embedding,
@@ -42,8 +44,7 @@ class StoredVector(NamedTuple):
     blob: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A draft that has been checked, with its texts for the database."""
 
     draft: Draft
@@ -59,7 +60,12 @@ def scope_name(scope: Scope) -> str:
 
 def key_of(name: str, id: str) -> Key:
     """The key of a stored scope and id."""
-    return Key(tuple(name.split("/")) if name else (), id)
+    return Key(_scope(name), id)
+
+
+@lru_cache(maxsize=SCOPES_KEPT)
+def _scope(name: str) -> Scope:
+    return tuple(name.split("/")) if name else ()
 
 
 def token(sid: int) -> str:
@@ -103,12 +109,12 @@ def embed(prepared: list[Prepared], embedder: Embedder | None) -> list[Prepared]
     wanted = [place for place, p in enumerate(prepared) if all(one.space != space for one in p.vectors)]
     if not wanted:
         return prepared
-    made = embedded(embedder, [prepared[place].draft.content for place in wanted])
+    made = embedded(embedder, [prepared[place].draft.content for place in wanted]).astype(STORED)
     found = list(prepared)
-    for place, vector in zip(wanted, made, strict=True):
-        if vector.any():
-            fresh = StoredVector(False, space, vector.astype(STORED).tobytes())
-            found[place] = replace(found[place], vectors=(*found[place].vectors, fresh))
+    for place, vector, says in zip(wanted, made, made.any(axis=1).tolist(), strict=True):
+        if says:
+            fresh = StoredVector(False, space, vector.tobytes())
+            found[place] = found[place]._replace(vectors=(*found[place].vectors, fresh))
     return found
 
 

@@ -44,8 +44,9 @@ _NEAR = f"""SELECT a.id, a.aid, x.vid, x.v FROM {NEAR}
 _GET_NEAR = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
     WHERE a.aid = j.value AND b.vid IS NULL"""  # noqa: S608  literals
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
-        SELECT a.aid AS aid, v.vid AS vid, -relevance(c.text, ?) AS score FROM {HITS}
-        WHERE fts MATCH ? AND a.sid = ? AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?) hit
+        SELECT a.aid AS aid, v.vid AS vid, -relevance(c.text, ?1) AS score FROM {HITS}
+        WHERE fts MATCH ?2 AND a.sid = ?3 AND (?4 = '[]' OR has_terms(c.text, ?4))
+        ORDER BY score, v.vid DESC LIMIT ?5) hit
     CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL
     ORDER BY hit.score, hit.vid DESC"""  # noqa: S608  literals
 
@@ -79,8 +80,11 @@ def relevance(text: str, terms: str) -> float:
     """
     folded = text.casefold()
     damping = _K * (1 - _B + _B * len(folded) / _USUAL_LENGTH)
-    counts = map(folded.count, _terms(terms))
-    return sum(count * (_K + 1) / (count + damping) for count in counts)
+    score = 0.0
+    for term in _terms(terms):  # a loop, for it is run once a hit
+        count = folded.count(term)
+        score += count * (_K + 1) / (count + damping)
+    return score
 
 
 def get(db: Connection, key: Key) -> tuple[int, Artifact]:

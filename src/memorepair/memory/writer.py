@@ -33,8 +33,7 @@ class NewVersion(NamedTuple):
     prepared: Prepared
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """Where a draft goes."""
 
     prepared: Prepared
