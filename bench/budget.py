@@ -25,7 +25,7 @@ from memorepair.graphs import generate, reach
 from memorepair.graphs.digraph import Digraph, Int64
 from memorepair.problems import ClosureInstance, budgeted_amounts
 from memorepair.reductions.knapsack import Knapsack
-from memorepair.selection import solve_closure
+from memorepair.selection.choosing import solve_closure
 from memorepair.solvers import get_solver
 from memorepair.solvers.ilp import Effort, propose
 

@@ -42,8 +42,8 @@ from memorepair.graphs import Digraph
 from memorepair.graphs.closure import is_closed
 from memorepair.graphs.digraph import Mask
 from memorepair.problems import Closure, ClosureInstance
-from memorepair.proof import Question, dual_bound, reduced_profits
-from memorepair.selection import solve_closure
+from memorepair.problems.proof import Question, dual_bound, reduced_profits
+from memorepair.selection.choosing import solve_closure
 from memorepair.solvers import get_solver
 
 SMALL = 1e5  # nodes plus arcs that vendors in Python or with a linear program still manage

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from memorepair.errors import MemoRepairError, StaleRead, StepFailed, UndoRefused, Withdrawn
-from memorepair.explaining import Explanation, explain
 from memorepair.facade import Memory
-from memorepair.frontier import Frontier, frontier
 from memorepair.graphs.terms import Kind
-from memorepair.leaves import Leaf
-from memorepair.many import select_many
 from memorepair.memory.artifact import Artifact, Case, Key, Recipe, Slot, State, TaskCase
 from memorepair.memory.exchange import Receipt, UndoReport
 from memorepair.problems import Certificate, Selection, SelectionInstance, Status
+from memorepair.problems.leaves import Leaf
 from memorepair.repair.checks.check import Check, Context, Verdict, Word
 from memorepair.repair.events import Interface
 from memorepair.repair.operators.operator import Call, Input, Made
@@ -22,6 +19,9 @@ from memorepair.repair.pricing import Pricing
 from memorepair.repair.report import RepairReport
 from memorepair.repair.validation import check
 from memorepair.selection import select
+from memorepair.selection.explaining import Explanation, explain
+from memorepair.selection.frontier import Frontier, frontier
+from memorepair.selection.many import select_many
 
 __version__ = "0.1.0"
 

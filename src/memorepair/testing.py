@@ -16,8 +16,8 @@ import numpy.typing as npt
 from memorepair.errors import MissingDependency, ProofFailed
 from memorepair.graphs.closure import violated_arc
 from memorepair.graphs.digraph import Digraph, Mask
-from memorepair.integers import Number, fraction
 from memorepair.problems import Selection, SelectionInstance, Status
+from memorepair.problems.integers import Number, fraction
 
 try:
     from hypothesis import strategies as st

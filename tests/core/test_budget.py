@@ -22,7 +22,7 @@ import pytest
 from memorepair import SelectionInstance, Status, frontier, select
 from memorepair.errors import InvalidInput, InvalidInstance, NoSolution, UnknownId
 from memorepair.graphs import Digraph, generate, is_closed
-from memorepair.integers import Number
+from memorepair.problems.integers import Number
 from memorepair.reductions.knapsack import Knapsack
 from memorepair.solvers import cones, ilp
 from memorepair.solvers.ilp import Effort, Proposal, ilp_solvers

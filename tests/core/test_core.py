@@ -10,9 +10,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from memorepair import SelectionInstance, Status, leaves, select
+from memorepair import SelectionInstance, Status, select
 from memorepair.errors import ProofFailed
 from memorepair.graphs import Digraph, generate
+from memorepair.problems import leaves
 from memorepair.reductions.knapsack import Knapsack
 from memorepair.solvers import branching
 from memorepair.solvers.core import losing

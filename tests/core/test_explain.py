@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from memorepair import SelectionInstance, frontier, select
 from memorepair.errors import UnknownId
-from memorepair.explaining import Reason, explain
 from memorepair.graphs import Digraph, least_closed_superset
-from memorepair.integers import fraction
 from memorepair.problems import Certificate, Selection, Status
-from memorepair.proof import Ties
+from memorepair.problems.integers import fraction
+from memorepair.problems.proof import Ties
+from memorepair.selection.explaining import Reason, explain
 from memorepair.testing import instances
 
 CHOSEN = {Reason.EARNS, Reason.PAID, Reason.REQUIRED, Reason.NEEDED, Reason.UNPAID}

@@ -16,11 +16,11 @@ import pytest
 
 from memorepair import SelectionInstance, explain, frontier, select
 from memorepair.errors import InvalidInput, MissingDependency, NoSolution
-from memorepair.frontier import Frontier
 from memorepair.graphs import generate
-from memorepair.integers import Number, fraction, nearest
 from memorepair.problems import Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.integers import Number, fraction, nearest
+from memorepair.problems.proof import Ties
+from memorepair.selection.frontier import Frontier
 from memorepair.solvers.pseudoflow import Pseudoflow
 
 Draw = Callable[[np.random.Generator], SelectionInstance]

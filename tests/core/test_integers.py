@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorepair.errors import InvalidInstance
-from memorepair.integers import (
+from memorepair.problems.integers import (
     BIGNUM_NODES,
     TOTAL_LIMIT,
     Number,

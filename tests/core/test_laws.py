@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from memorepair import SelectionInstance, Status, select
 from memorepair.graphs import Digraph
-from memorepair.integers import fraction
-from memorepair.proof import Ties
+from memorepair.problems.integers import fraction
+from memorepair.problems.proof import Ties
 
 
 @st.composite

@@ -12,7 +12,7 @@ import pytest
 from memorepair import Certificate, Selection, Status, select
 from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs import generate
-from memorepair.leaves import Leaf
+from memorepair.problems.leaves import Leaf
 
 
 @pytest.fixture(scope="module")

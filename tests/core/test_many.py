@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorepair import Selection, SelectionInstance, many, select
+from memorepair import Selection, SelectionInstance, select
 from memorepair.errors import InvalidInput, InvalidInstance, MissingDependency, UnknownId
 from memorepair.graphs import Digraph, generate
-from memorepair.many import select_many
 from memorepair.problems import ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 from memorepair.reductions import Components
-from memorepair.selection import solve_closure
+from memorepair.selection import many
+from memorepair.selection.choosing import solve_closure
+from memorepair.selection.many import select_many
 from memorepair.solvers import get_solver
 from memorepair.testing import assert_certificate, assert_optimal, instances
 

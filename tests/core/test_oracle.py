@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memorepair import SelectionInstance, Status, select
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 from memorepair.solvers import get_solver, pseudoflow, solvers
 
 EXACT = ["pseudoflow", "ortools"]  # the slower ones are compared in test_vendors.py

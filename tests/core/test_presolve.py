@@ -10,7 +10,7 @@ import pytest
 from memorepair import Selection, SelectionInstance, Status, select
 from memorepair.graphs import Digraph, generate
 from memorepair.problems import Closure, ClosureInstance
-from memorepair.proof import Question, Ties, dual_bound, reduced_profits
+from memorepair.problems.proof import Question, Ties, dual_bound, reduced_profits
 from memorepair.reductions import presolve
 from memorepair.reductions.presolve import Presolve
 from memorepair.solvers.exhaustive import Exhaustive

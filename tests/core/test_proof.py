@@ -14,8 +14,8 @@ import pytest
 from memorepair import Certificate, Selection, SelectionInstance, Status, explain, select, select_many
 from memorepair.errors import InvalidInput, NoSolution, ProofFailed
 from memorepair.graphs import Digraph
-from memorepair.integers import BIGNUM_NODES, fraction
-from memorepair.proof import Ties
+from memorepair.problems.integers import BIGNUM_NODES, fraction
+from memorepair.problems.proof import Ties
 from memorepair.testing import assert_optimal
 
 Draw = Callable[[np.random.Generator], SelectionInstance]

@@ -15,7 +15,7 @@ import pytest
 from memorepair import Selection, SelectionInstance, Status, select
 from memorepair.graphs import Digraph, generate
 from memorepair.graphs.digraph import Int64
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 RealInput = Callable[[str], Path]
 

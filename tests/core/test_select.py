@@ -16,9 +16,9 @@ from scipy.sparse import coo_array, csr_matrix
 
 import memorepair
 from memorepair import SelectionInstance, Status, select
-from memorepair import selection as selection_module
 from memorepair.errors import InvalidInput, InvalidInstance, MissingDependency, UnknownId
 from memorepair.graphs import Digraph
+from memorepair.selection import choosing as selection_module
 from memorepair.solvers import get_solver, registry, solvers
 
 PAIRS = [("c", "a"), ("c", "b"), ("d", "b")]

@@ -9,7 +9,7 @@ from memorepair import select
 from memorepair.errors import InvalidInput
 from memorepair.graphs import Digraph, MinCutNetwork
 from memorepair.problems import ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 from memorepair.reductions import MinCut
 from memorepair.solvers import get_solver, solvers
 from memorepair.solvers.ortools_flow import OrtoolsFlow

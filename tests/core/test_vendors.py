@@ -12,8 +12,8 @@ from memorepair import Selection, SelectionInstance, Status, select
 from memorepair.errors import InvalidInput, NoSolution, ProofFailed
 from memorepair.graphs import Digraph, MinCutNetwork, generate
 from memorepair.problems import Closure, ClosureInstance
-from memorepair.proof import Ties
-from memorepair.selection import solve_closure
+from memorepair.problems.proof import Ties
+from memorepair.selection.choosing import solve_closure
 from memorepair.solvers import get_solver, registry, solvers
 from memorepair.solvers.cpsat import CpSat
 from memorepair.solvers.linear import Cbc, HighsLp

@@ -16,7 +16,7 @@ from memorepair import SelectionInstance, select
 from memorepair.errors import InvalidFile, InvalidInstance
 from memorepair.formats import format_instance, parse_instance, read_instance, write_instance
 from memorepair.graphs import Digraph
-from memorepair.integers import fraction
+from memorepair.problems.integers import fraction
 
 
 def document(**fields: object) -> str:

@@ -19,10 +19,10 @@ from memorepair.errors import InvalidInput, MemoRepairError, Withdrawn
 from memorepair.graphs.closure import is_closed
 from memorepair.graphs.digraph import Digraph
 from memorepair.graphs.terms import Kind
-from memorepair.integers import fraction
 from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, Recipe
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.problems import Status
+from memorepair.problems.integers import fraction
 from memorepair.repair import engine
 from memorepair.repair.candidates import Bar, Candidates
 from memorepair.repair.cascade import Cascade

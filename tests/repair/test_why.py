@@ -16,7 +16,7 @@ from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Draft, Key, Read, Recipe
 from memorepair.memory.exchange import SupportArc
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.events import Correction, Deletion, EventKind, RepairEvent
 from memorepair.repair.operators.operator import Call

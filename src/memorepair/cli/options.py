@@ -11,8 +11,8 @@ import typer
 
 from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
-from memorepair.integers import fraction
 from memorepair.memory.artifact import Key, Scope
+from memorepair.problems.integers import fraction
 
 Db = Annotated[Path, typer.Option("--db", envvar="MEMOREPAIR_DB", help="The memory's file.", dir_okay=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output, nothing else.")]

@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 
 from memorepair.graphs.digraph import Digraph
-from memorepair.integers import digits, nearest
 from memorepair.memory.artifact import Json, Key
+from memorepair.problems.integers import digits, nearest
 
 
 def plain(value: object) -> Json:

@@ -24,10 +24,10 @@ from memorepair.cli.options import (
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
 from memorepair.cli.selecting import held
-from memorepair.integers import nearest
 from memorepair.memory.artifact import Json
 from memorepair.problems import Status
-from memorepair.proof import Ties as TieRule
+from memorepair.problems.integers import nearest
+from memorepair.problems.proof import Ties as TieRule
 from memorepair.repair.engine import RepairReport
 from memorepair.repair.plan import RepairPlan
 

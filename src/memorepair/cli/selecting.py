@@ -9,19 +9,19 @@ from typing import Annotated, cast
 
 import typer
 
-from memorepair.budgeting import GAP, TIME_LIMIT
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, FromFormat, Solver, Ties, Tradeoff, amount
 from memorepair.cli.output import emit, pairs, rows, say
 from memorepair.cli.plain import plain
 from memorepair.errors import InvalidFile, InvalidInput, UnknownId
-from memorepair.explaining import Explanation, explain
 from memorepair.formats import read
-from memorepair.frontier import frontier
 from memorepair.memory.artifact import Json
 from memorepair.problems import Selection, SelectionInstance, Status, figure
-from memorepair.proof import Ties as TieRule
+from memorepair.problems.proof import Ties as TieRule
 from memorepair.selection import select
+from memorepair.selection.budgeting import GAP, TIME_LIMIT
+from memorepair.selection.explaining import Explanation, explain
+from memorepair.selection.frontier import frontier
 
 
 def add_to(app: typer.Typer) -> None:

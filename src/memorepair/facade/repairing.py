@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from memorepair.facade.base import Opened, check_callable
 from memorepair.memory.arguments import CaseLike, as_case
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.plan import RepairPlan
 

@@ -18,8 +18,8 @@ from memorepair.formats.format import Content
 from memorepair.formats.text import count, fault, integer, place, read_text, write_text
 from memorepair.graphs.digraph import Int64
 from memorepair.graphs.network import VALUE_LIMIT, MinCutNetwork
-from memorepair.integers import exact_total, profits
 from memorepair.problems import SelectionInstance
+from memorepair.problems.integers import exact_total, profits
 
 _BLOCK: Final = 1 << 16
 _NOT_PLAIN = re.compile(r"[^a0-9 \t\r]|[0-9]{19}")  # 18 digits fit int64

@@ -12,7 +12,7 @@ import numpy as np
 
 from memorepair.errors import InvalidFile
 from memorepair.formats.text import decimal
-from memorepair.integers import Number, shown
+from memorepair.problems.integers import Number, shown
 
 _NUMBER = (int, Decimal)
 

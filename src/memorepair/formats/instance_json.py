@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from memorepair.asking import from_records
 from memorepair.errors import InvalidFile
 from memorepair.formats import documents
 from memorepair.formats.format import Content
 from memorepair.formats.text import read_text, write_text
 from memorepair.problems import SelectionInstance
+from memorepair.problems.asking import from_records
 
 FORMAT = "memorepair.selection"
 VERSION = 1

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from memorepair.errors import InvalidFile
 from memorepair.formats.text import decimal, fault
 from memorepair.graphs.digraph import Digraph, Int64
-from memorepair.integers import Number, fraction, shown
 from memorepair.problems import SelectionInstance
+from memorepair.problems.integers import Number, fraction, shown
 
 Exact = int | Fraction
 

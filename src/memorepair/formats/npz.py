@@ -25,8 +25,8 @@ from memorepair.formats import documents
 from memorepair.formats.format import Content
 from memorepair.formats.instance_json import FORMAT, check_head, instance_only
 from memorepair.graphs.digraph import INDEX_LIMIT, Digraph, Index
-from memorepair.integers import Number, Numbers, fraction
 from memorepair.problems import SelectionInstance
+from memorepair.problems.integers import Number, Numbers, fraction
 
 _HEAD = {"format", "version", "tradeoff", "budget", "ids", "value", "cost"}
 _DTYPES: dict[str, tuple[str, ...]] = {

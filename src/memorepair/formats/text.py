@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memorepair.errors import InvalidFile, InvalidInstance
 from memorepair.graphs.digraph import INDEX_LIMIT
-from memorepair.integers import Number, fraction, shown
+from memorepair.problems.integers import Number, fraction, shown
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")

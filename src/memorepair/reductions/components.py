@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from memorepair.graphs.convert import to_csr
 from memorepair.graphs.digraph import Digraph, Index, Int64, arc_order
-from memorepair.integers import Integers
 from memorepair.problems import Certificate, Closure, ClosureInstance
+from memorepair.problems.integers import Integers
 
 AT_LEAST = 20_000
 """Nodes of a part, but the last: so many that a process is worth starting for it."""

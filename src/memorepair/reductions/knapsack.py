@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memorepair.amounts import Amounts
 from memorepair.graphs.digraph import Mask
-from memorepair.integers import exact_total
-from memorepair.leaves import Leaf, whole_price
 from memorepair.problems import KnapsackInstance, SelectionInstance, budgeted_amounts
-from memorepair.proof import Certificate
+from memorepair.problems.amounts import Amounts
+from memorepair.problems.integers import exact_total
+from memorepair.problems.leaves import Leaf, whole_price
+from memorepair.problems.proof import Certificate
 from memorepair.reductions.part import Part
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memorepair.amounts import Price
 from memorepair.problems import Closure, ClosureInstance, KnapsackInstance
+from memorepair.problems.amounts import Price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

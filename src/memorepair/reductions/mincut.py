@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memorepair.graphs.network import Cut, MinCutNetwork
-from memorepair.integers import exact_total
 from memorepair.problems import Certificate, Closure, ClosureInstance
+from memorepair.problems.integers import exact_total
 
 
 class MinCut:

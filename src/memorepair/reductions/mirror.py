@@ -8,7 +8,7 @@ import numpy as np
 
 from memorepair.graphs.digraph import Index, arc_order
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 
 class Mirror:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memorepair.integers import big_profits
 from memorepair.problems import Closure, ClosureInstance, SelectionInstance
-from memorepair.proof import Ties
+from memorepair.problems.integers import big_profits
+from memorepair.problems.proof import Ties
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from memorepair.errors import InvalidInput, RepairsFailed, StaleRead, Withdrawn
-from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, CaseStatus, Erasure, Key
 from memorepair.memory.exchange import Progress, UndoReport
 from memorepair.memory.store import Store
 from memorepair.memory.values import is_number
-from memorepair.proof import Ties
+from memorepair.problems.integers import fraction
+from memorepair.problems.proof import Ties
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.build import build_candidates
 from memorepair.repair.candidates import Candidates

@@ -16,11 +16,11 @@ from memorepair.errors import InvalidInput, StaleRead, Withdrawn
 from memorepair.graphs.digraph import Digraph, Index
 from memorepair.graphs.order import strong_components, waves
 from memorepair.graphs.terms import PROPAGATING, Kind
-from memorepair.integers import fraction
 from memorepair.memory.artifact import Artifact, Draft, Key, Read, Recipe, State
 from memorepair.memory.exchange import Member, OperatorRun, Progress, SupportArc, SuspectedArc
 from memorepair.memory.points import MADE, OPERATOR, VALIDATION, reach
 from memorepair.memory.store import Store
+from memorepair.problems.integers import fraction
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.checks.check import Context, Given, Verdict

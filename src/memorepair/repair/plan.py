@@ -12,11 +12,11 @@ import numpy as np
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.order import waves
-from memorepair.integers import Number, fraction, total
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.problems import Selection, SelectionInstance
-from memorepair.proof import Ties
+from memorepair.problems.integers import Number, fraction, total
+from memorepair.problems.proof import Ties
 from memorepair.repair.candidates import Candidates
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.jsontext import canonical

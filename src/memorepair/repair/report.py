@@ -9,9 +9,9 @@ from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
 
-from memorepair.integers import fraction
 from memorepair.memory.artifact import Case, Json, Key
 from memorepair.memory.exchange import Receipt
+from memorepair.problems.integers import fraction
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.execution import (
     Dropped,

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 
 class RepairAll:

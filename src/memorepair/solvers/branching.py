@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from memorepair.amounts import Price
 from memorepair.graphs.digraph import Mask
 from memorepair.graphs.reach import reach
-from memorepair.integers import exact_total
-from memorepair.leaves import Decision, Leaf
 from memorepair.problems import KnapsackInstance
+from memorepair.problems.amounts import Price
+from memorepair.problems.integers import exact_total
+from memorepair.problems.leaves import Decision, Leaf
 from memorepair.solvers.cones import cone_totals
 from memorepair.solvers.core import dig
 from memorepair.solvers.pricing import Bound, Fixed, PriceSearch

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from memorepair.amounts import Price
 from memorepair.graphs.digraph import Index, Mask
-from memorepair.leaves import Leaf
 from memorepair.problems import KnapsackInstance
+from memorepair.problems.amounts import Price
+from memorepair.problems.leaves import Leaf
 from memorepair.solvers.branching import Limits, Tree
 from memorepair.solvers.cones import fill_cones
 from memorepair.solvers.ilp import Effort, propose

@@ -14,9 +14,9 @@ import numpy as np
 
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask
 from memorepair.graphs.reach import reach, slice_to
-from memorepair.integers import TOTAL_LIMIT, Integers
-from memorepair.leaves import Decision
-from memorepair.proof import Certificate, Question, dual_bound, reduced_profits
+from memorepair.problems.integers import TOTAL_LIMIT, Integers
+from memorepair.problems.leaves import Decision
+from memorepair.problems.proof import Certificate, Question, dual_bound, reduced_profits
 from memorepair.solvers.pricing import Bound, Fixed, PriceSearch
 
 logger = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from memorepair.errors import InvalidInput, NoSolution, ProofFailed
-from memorepair.integers import TOTAL_LIMIT, exact_total
 from memorepair.problems import Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.integers import TOTAL_LIMIT, exact_total
+from memorepair.problems.proof import Ties
 
 
 class CpSat:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 WORK_PER_ITEM = 100
 """A search ends when it has walked this many nodes and arcs for each node and arc of the instance."""

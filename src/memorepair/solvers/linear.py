@@ -14,9 +14,9 @@ from scipy.sparse import csr_array
 from memorepair.errors import InvalidInput, NoSolution, ProofFailed
 from memorepair.graphs.closure import violated_arc
 from memorepair.graphs.digraph import Index, Int64
-from memorepair.integers import exact_total
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.proof import Question, Ties, dual_bound, extreme_optimum, reduced_profits
+from memorepair.problems.integers import exact_total
+from memorepair.problems.proof import Question, Ties, dual_bound, extreme_optimum, reduced_profits
 
 Floats = npt.NDArray[np.float64]
 

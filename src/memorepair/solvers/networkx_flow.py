@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from memorepair.graphs.network import Cut, MinCutNetwork
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 
 class NetworkxFlow:

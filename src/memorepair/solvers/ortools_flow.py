@@ -9,8 +9,8 @@ import numpy as np
 
 from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs.network import Cut, MinCutNetwork, exact_sum
-from memorepair.integers import TOTAL_LIMIT
-from memorepair.proof import Ties
+from memorepair.problems.integers import TOTAL_LIMIT
+from memorepair.problems.proof import Ties
 
 
 class OrtoolsFlow:

@@ -19,8 +19,8 @@ from memorepair.compiling import compiled
 from memorepair.errors import InvalidInput
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
-from memorepair.integers import TOTAL_LIMIT, exact_total
 from memorepair.problems import Closure, ClosureInstance
+from memorepair.problems.integers import TOTAL_LIMIT, exact_total
 from memorepair.solvers.pseudoflow import Pseudoflow
 
 logger = logging.getLogger(__name__)

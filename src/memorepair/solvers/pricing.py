@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from memorepair.amounts import Price
 from memorepair.graphs.digraph import Digraph, Int64, Mask
-from memorepair.integers import Integers, exact_total
 from memorepair.problems import Closure, ClosureInstance, KnapsackInstance
-from memorepair.proof import Certificate
+from memorepair.problems.amounts import Price
+from memorepair.problems.integers import Integers, exact_total
+from memorepair.problems.proof import Certificate
 from memorepair.solvers.pseudoflow import Pseudoflow, compiled_kernel
 
 CUTS = 40

@@ -10,9 +10,9 @@ from typing import ClassVar, cast
 import numpy as np
 
 from memorepair.compiling import compiled
-from memorepair.integers import Integers
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.integers import Integers
+from memorepair.problems.proof import Ties
 
 logger = logging.getLogger(__name__)
 

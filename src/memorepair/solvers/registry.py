@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from memorepair.errors import MissingDependency, UnknownId
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 from memorepair.solvers.solver import ClosureSolver, FlowSolver, Solver
 
 _SOLVERS = {

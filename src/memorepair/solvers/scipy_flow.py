@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import maximum_flow
 from memorepair.errors import InvalidInput
 from memorepair.graphs.digraph import Index, Int64
 from memorepair.graphs.network import Cut, MinCutNetwork, exact_sum
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 SUPPLY_LIMIT = 2**30
 """The residual of two opposite arcs, which SciPy adds up in int32, stays below twice the supply."""

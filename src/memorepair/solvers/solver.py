@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 from memorepair.graphs.network import Cut, MinCutNetwork
 from memorepair.problems import Closure, ClosureInstance
-from memorepair.proof import Ties
+from memorepair.problems.proof import Ties
 
 
 class Capabilities(Protocol):

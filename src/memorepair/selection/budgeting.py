@@ -7,11 +7,11 @@ import time
 
 import numpy as np
 
-from memorepair.closing import close
 from memorepair.errors import InvalidInput
 from memorepair.problems import Selection, SelectionInstance, figure
 from memorepair.reductions.barred import witnesses
 from memorepair.reductions.knapsack import Knapsack
+from memorepair.selection.closing import close
 from memorepair.solvers.branching import Limits
 from memorepair.solvers.budgeted import solve_budgeted
 from memorepair.solvers.ilp import check_ilp

@@ -14,8 +14,8 @@ from scipy.sparse import coo_array, issparse
 from memorepair.errors import InvalidInput, InvalidInstance
 from memorepair.graphs.convert import Sparse, from_sparse
 from memorepair.graphs.digraph import Digraph, Mask
-from memorepair.integers import Number, NumbersLike, check_unmasked, shown
 from memorepair.problems import SelectionInstance, check_hashable
+from memorepair.problems.integers import Number, NumbersLike, check_unmasked, shown
 
 if TYPE_CHECKING:
     import networkx as nx

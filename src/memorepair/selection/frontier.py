@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from memorepair import asking
-from memorepair.asking import Problem, Requires
-from memorepair.closing import close
 from memorepair.errors import InvalidInput, MissingDependency, NoSolution
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
-from memorepair.integers import Number, NumbersLike, Profits, fraction, nearest, profits, shown
-from memorepair.leaves import Leaf
-from memorepair.problems import Figure, Selection, SelectionInstance, check_ties, figure
-from memorepair.proof import Certificate, Ties
+from memorepair.problems import Figure, Selection, SelectionInstance, asking, check_ties, figure
+from memorepair.problems.asking import Problem, Requires
+from memorepair.problems.integers import Number, NumbersLike, Profits, fraction, nearest, profits, shown
+from memorepair.problems.leaves import Leaf
+from memorepair.problems.proof import Certificate, Ties
 from memorepair.reductions.barred import Barred, witnesses
 from memorepair.reductions.knapsack import Knapsack
 from memorepair.reductions.lagrange import Lagrange
 from memorepair.reductions.part import Part
+from memorepair.selection.closing import close
 from memorepair.solvers.parametric import Groups, price_groups
 
 if TYPE_CHECKING:

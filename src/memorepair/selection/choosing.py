@@ -7,12 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memorepair import asking
-from memorepair.asking import Problem, Requires
-from memorepair.budgeting import GAP, NODE_LIMIT, TIME_LIMIT, solve_within
-from memorepair.closing import close
 from memorepair.errors import InvalidInput, NoSolution
-from memorepair.integers import BIGNUM_NODES, Number, NumbersLike
 from memorepair.problems import (
     Closure,
     ClosureInstance,
@@ -20,14 +15,19 @@ from memorepair.problems import (
     Selection,
     SelectionInstance,
     Status,
+    asking,
     check_ties,
 )
-from memorepair.proof import Ties
+from memorepair.problems.asking import Problem, Requires
+from memorepair.problems.integers import BIGNUM_NODES, Number, NumbersLike
+from memorepair.problems.proof import Ties
 from memorepair.reductions.barred import Barred, witnesses
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
 from memorepair.reductions.required import Required
 from memorepair.reductions.scalarize import Scalarize
+from memorepair.selection.budgeting import GAP, NODE_LIMIT, TIME_LIMIT, solve_within
+from memorepair.selection.closing import close
 from memorepair.solvers.pseudoflow import Pseudoflow
 from memorepair.solvers.registry import get_solver
 from memorepair.solvers.solver import ClosureSolver, Solver

@@ -17,11 +17,11 @@ from importlib import import_module
 
 import numpy as np
 
-from memorepair.amounts import Amounts, Price
 from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs.digraph import Digraph, Int64, Mask
 from memorepair.graphs.reach import reach
-from memorepair.proof import Certificate, Question, dual_bound, reduced_profits
+from memorepair.problems.amounts import Amounts, Price
+from memorepair.problems.proof import Certificate, Question, dual_bound, reduced_profits
 
 MANY = 32
 """Leaves from which the compiled check pays."""
@@ -122,7 +122,7 @@ def upper_bound(
 def _upper_bound_of_many(
     requires: Digraph, amounts: Amounts, forced: Mask, barred: Mask, leaves: Sequence[Leaf]
 ) -> int | None:
-    kernel = import_module("memorepair.leaf_kernel")
+    kernel = import_module("memorepair.problems.leaf_kernel")
     prices = [_priced(amounts, leaf) for leaf in leaves]
     decisions = np.array([one for leaf in leaves for pair in leaf.decisions for one in pair], np.int64)
     nodes, sides = decisions[::2].copy(), decisions[1::2].astype(np.bool_)

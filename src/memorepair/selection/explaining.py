@@ -11,16 +11,16 @@ from typing import cast
 
 import numpy as np
 
-from memorepair.frontier import Frontier, frontier
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Mask
 from memorepair.graphs.order import find_cycle, waves
 from memorepair.graphs.reach import reach
-from memorepair.integers import Integers, Number, big_profits, digits, fraction, nearest, shown
 from memorepair.problems import Figure, Selection, SelectionInstance, Status, figure
-from memorepair.proof import Certificate
+from memorepair.problems.integers import Integers, Number, big_profits, digits, fraction, nearest, shown
+from memorepair.problems.proof import Certificate
 from memorepair.reductions.barred import witnesses
-from memorepair.selection import solve
+from memorepair.selection.choosing import solve
+from memorepair.selection.frontier import Frontier, frontier
 
 
 class Reason(Enum):

@@ -10,14 +10,15 @@ from typing import TypedDict, TypeVar, Unpack
 
 import numpy as np
 
-from memorepair.asking import Problem, as_instance
 from memorepair.errors import InvalidInput, MemoRepairError, MissingDependency
 from memorepair.graphs.digraph import Digraph, read_only
-from memorepair.integers import Number
 from memorepair.problems import Closure, ClosureInstance, Selection, SelectionInstance
-from memorepair.proof import Ties
+from memorepair.problems.asking import Problem, as_instance
+from memorepair.problems.integers import Number
+from memorepair.problems.proof import Ties
 from memorepair.reductions.components import Components
-from memorepair.selection import select, solve, solve_closure
+from memorepair.selection import select
+from memorepair.selection.choosing import solve, solve_closure
 from memorepair.solvers.registry import get_solver
 from memorepair.solvers.solver import Solver
 

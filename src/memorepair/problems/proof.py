@@ -21,7 +21,7 @@ from memorepair.errors import InvalidInput, ProofFailed
 from memorepair.graphs.closure import violated_arc
 from memorepair.graphs.digraph import Digraph, Index, Mask, read_only
 from memorepair.graphs.reach import reach, slice_to
-from memorepair.integers import Integers, exact_total
+from memorepair.problems.integers import Integers, exact_total
 
 Ties = Literal["fewest", "most"]
 """Which of several optima is the answer: the one contained in all, or the one that contains all."""
