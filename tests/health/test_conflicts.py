@@ -28,7 +28,7 @@ def write(store: SqliteStore, *texts: str, scope: tuple[str, ...] = SCOPE) -> No
 
 
 def slotted(store: SqliteStore, id: str, text: str, **slot: Any) -> None:
-    told = {"entity": "user 1", "attribute": "home"} | slot
+    told: dict[str, Any] = {"entity": "user 1", "attribute": "home"} | slot
     store.write([Draft(key=Key(SCOPE, id), content=text, slot=Slot(**told))])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -240,6 +241,26 @@ def test_a_store_of_384_dimensions_meets_a_model_of_256(store: SqliteStore, exam
     wanted = Space("m", "2", 256, normalised=True)
     checked = examine("embeddings", expected=Expected(space=wanted))
     assert ids(checked, "embedding_other_dimension") == [("v0",), ("v1",), ("v2",)]
+
+
+def test_real_vectors_of_two_dimensions(
+    store: SqliteStore, examine: Examine, real_input: Callable[[str], Path]
+) -> None:
+    recorded = json.loads(
+        lzma.decompress((real_input("embeddings-otel-openai") / "embeddings.json.xz").read_bytes())
+    )
+    vectors = [
+        vector(*one["embedding"], model=answer["model"])
+        for answer in recorded
+        for one in answer["data"]
+        if isinstance(one["embedding"], list)
+    ]
+    assert {len(one.vector) for one in vectors} == {512, 1536}
+    put(store, *vectors)
+    small = [(f"v{n}",) for n, one in enumerate(vectors) if len(one.vector) == 512]
+    checked = examine(*STRUCTURE)
+    assert ids(checked, "embedding_other_dimension") == small
+    assert len(checked.findings) == len(small)
 
 
 def test_a_vector_that_is_missing(store: SqliteStore, examine: Examine) -> None:

@@ -86,17 +86,19 @@ def normal(text: str) -> str:
 def wording(text: str) -> Wording:
     """What of a text counts; O(characters)."""
     plain = normal(text)
-    values, names = _record(plain)
+    words = _TOKEN.findall(plain)
+    values, names = _record(plain, len(words))
     return Wording(
-        tokens=tuple(_TOKEN.findall(plain if values is None else values)),
-        exact=_exact(plain),
+        tokens=tuple(words if values is None else _TOKEN.findall(values)),
+        exact=_exact(plain, words),
         names=names,
     )
 
 
 def is_record(text: str) -> bool:
     """Whether a text is fields, not a sentence."""
-    return bool(_record(normal(text))[1])
+    plain = normal(text)
+    return bool(_record(plain, len(_TOKEN.findall(plain)))[1])
 
 
 def is_cjk(text: str) -> bool:
@@ -104,25 +106,31 @@ def is_cjk(text: str) -> bool:
     return not text.isascii() and _IS_CJK.search(text) is not None
 
 
-def _exact(plain: str) -> str:
+def _exact(plain: str, words: list[str]) -> str:
+    meant = plain
     if not plain.isascii():
-        for said, meant in _SYNONYMS_ZH:
-            plain = plain.replace(said, meant)
-    words = _TOKEN.findall(plain)
-    meant_words = [meant for word in words if (meant := _SYNONYMS.get(word, word))]
+        for said, instead in _SYNONYMS_ZH:
+            meant = meant.replace(said, instead)
+    if meant is not plain:
+        words = _TOKEN.findall(meant)
     # A text of function words alone, or of none, is its own.
-    return " ".join(meant_words) or plain
+    return " ".join(filter(None, (_SYNONYMS.get(word, word) for word in words))) or plain
 
 
-def _record(plain: str) -> tuple[str | None, tuple[str, ...]]:
-    """The values of a record in one text, and the names of its fields; (None, ()) for a sentence."""
+def _record(plain: str, words: int) -> tuple[str | None, tuple[str, ...]]:
+    """The values of a record in one text, None where they are all of it, and the names of its fields.
+
+    A sentence has no names.
+    """
     if plain.startswith("{"):
         members = _members(plain)
         if members is not None and len(members) >= _FIELDS:
-            return " ".join(str(value) for value in members.values()), tuple(members)
+            return " ".join(map(str, members.values())), tuple(members)
     parts = _PART.split(plain)
-    if len(parts) < _FIELDS or len(_TOKEN.findall(plain)) > _FIELD_WORDS * len(parts):
+    if len(parts) < _FIELDS or words > _FIELD_WORDS * len(parts):
         return None, ()
+    if ":" not in plain and "：" not in plain:
+        return None, (UNNAMED,)
     found = [(part, _NAME.match(part)) for part in parts]
     names = tuple(name[1] for _, name in found if name is not None)
     values = " ".join(part[name.end() :] if name is not None else part for part, name in found)

@@ -47,7 +47,7 @@ class Conflicts:
         """O(n) pairs, at most `PARTNERS` a row and slot, and sorts; one parse a row."""
         expected = asked.expected
         cardinality = Cardinality(many=expected.many, single=expected.single)
-        findings: list[Finding] = []
+        findings: dict[tuple[int, int], Finding] = {}
         undecided: list[tuple[int, int, str]] = []
         for one, other, why in _Pairs(rows, asked).suspects():
             if not rows.together(one, other):
@@ -58,13 +58,12 @@ class Conflicts:
             else:
                 answer, reason = verdict(rows.text(one), rows.text(other), first, second, cardinality)
             if answer is Answer.CONFLICT:
-                findings.append(self._conflict(rows, one, other, reason, why))
+                findings[one, other] = self._conflict(rows, one, other, reason, why)
             elif answer is Answer.JUDGE:
                 undecided.append((one, other, reason))
         told, left_out = self._judged(rows, asked, undecided)
-        findings += told
-        findings.sort(key=lambda finding: finding.keys[0])
-        return Found(findings=tuple(findings), left_out=left_out)
+        findings |= told
+        return Found(findings=tuple(findings[pair] for pair in sorted(findings)), left_out=left_out)
 
     def _conflict(self, rows: Rows, one: int, other: int, reason: str, found_by: str) -> Finding:
         given = one in rows.slots and other in rows.slots
@@ -80,25 +79,23 @@ class Conflicts:
 
     def _judged(
         self, rows: Rows, asked: Asked, undecided: list[tuple[int, int, str]]
-    ) -> tuple[list[Finding], tuple[str, ...]]:
+    ) -> tuple[dict[tuple[int, int], Finding], tuple[str, ...]]:
         """A bounded queue; what nobody decides is for a person, and both stay."""
         most = asked.expected.judgements
-        findings: list[Finding] = []
+        findings: dict[tuple[int, int], Finding] = {}
         for one, other, reason in undecided[:most]:
             answer = _decided(rows, asked, one, other)
             if answer is Answer.CONFLICT:
-                findings.append(self._conflict(rows, one, other, "the judge says so", "judge"))
+                findings[one, other] = self._conflict(rows, one, other, "the judge says so", "judge")
             elif answer is Answer.JUDGE:
-                findings.append(
-                    about(
-                        self,
-                        rows,
-                        [one, other],
-                        "conflict_undecided",
-                        f"rules cannot tell whether they contradict: {reason}",
-                        confidence=0.5,
-                        measured={"reason": reason, "proposal": "pending_review"},
-                    )
+                findings[one, other] = about(
+                    self,
+                    rows,
+                    [one, other],
+                    "conflict_undecided",
+                    f"rules cannot tell whether they contradict: {reason}",
+                    confidence=0.5,
+                    measured={"reason": reason, "proposal": "pending_review"},
                 )
         more = len(undecided) - most
         return findings, (f"{more} pairs that rules cannot decide",) if more > 0 else ()
@@ -144,14 +141,14 @@ class _Pairs:
         served = np.flatnonzero(rows.served).tolist()
         for place, row in enumerate(served):
             text = rows.text(row)
-            if row not in rows.slots and (not text.strip() or len(text) > LONGEST_TEXT):
+            if row not in rows.slots and (not text.strip() or len(text) > LONGEST_TEXT or is_record(text)):
                 continue
             salt = int(rows.survey.scope[row])
             said = facts_of_row(rows, row)
             for key in {_hashed(salt, *slot_of(fact)) for fact in said}:
                 slots.append(key)
                 slot_rows.append(row)
-            if not said and not is_record(text):
+            if not said:
                 words.append(_hashed(salt, bare(text)[0]))
                 word_rows.append(row)
             self._note_change(row, text, said, salt)
