@@ -62,8 +62,8 @@ _SUSPECTED = """UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM casc
     UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade CROSS JOIN version v ON v.vid = -x
         CROSS JOIN suspected s ON s.src = v.aid AND s.src_vid = v.vid AND s.accepted AND (s.firm OR s.p >= ?2)
         CROSS JOIN artifact a ON a.aid = s.dst"""
-# The order changes no cascade, for a set is being closed. It makes the queue one of priorities: as readers are
-# mostly younger than what they read, x only ever rises, and each page of the tables is passed about once.
+# The order changes no cascade, for a set is being closed. It makes the queue one of priorities: readers are
+# mostly younger than what they read, so x mostly rises, and each page of the tables is passed about once.
 _INTO = " ORDER BY 1) INSERT INTO cascaded SELECT x FROM cascade"
 
 

@@ -111,7 +111,7 @@ def embed(prepared: list[Prepared], embedder: Embedder | None) -> list[Prepared]
         return prepared
     made = embedded(embedder, [prepared[place].draft.content for place in wanted]).astype(STORED)
     found = list(prepared)
-    for place, vector, says in zip(wanted, made, made.any(axis=1).tolist(), strict=True):
+    for place, vector, says in zip(wanted, made, np.any(made, axis=1).tolist(), strict=True):
         if says:
             fresh = StoredVector(False, space, vector.tobytes())
             found[place] = found[place]._replace(vectors=(*found[place].vectors, fresh))

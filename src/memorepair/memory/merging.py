@@ -324,7 +324,7 @@ def _moved(item: Carried, drafts: Drafts) -> Prepared:
     """An update, which stands on what its sources are here."""
     prepared = drafts[item.key, item.version]
     reads = tuple(replace(read, version=None) for read in item.reads if read.key != item.key)
-    return replace(prepared, draft=replace(prepared.draft, reads=reads, semantic=item.semantic))
+    return prepared._replace(draft=replace(prepared.draft, reads=reads, semantic=item.semantic))
 
 
 def _alike(one: str | None, other: str | None) -> bool:

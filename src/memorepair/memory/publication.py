@@ -150,7 +150,7 @@ class Publication:
                 raise InvalidInput(f"{prepared.draft.key} is published twice", witness=prepared.draft.key)
         if brought:
             standing = [
-                replace(one, draft=replace(one.draft, reads=_reads(one.draft, coming, among=False)))
+                one._replace(draft=replace(one.draft, reads=_reads(one.draft, coming, among=False)))
                 for one in brought
             ]
             self._writer.write(standing, act="bring", case=case)
