@@ -315,3 +315,16 @@ def test_a_large_cascade_is_taken_back(store: SqliteStore) -> None:
     case = store.open_case(event="delete", roots=keys[:1], actor="x", reason="r")
     assert len(store.undo(case.id, **SIGNED).restored) == 5_000
     same(before, store.snapshot())
+
+
+def test_a_case_that_found_everything_archived_is_undone_after_an_erasure(
+    store: SqliteStore, put: Put
+) -> None:
+    put("a", "a word")
+    first = store.open_case(event="delete", roots=[A], actor="x", reason="r")
+    store.close_case(first.id)
+    second = store.open_case(event="delete", roots=[A], actor="x", reason="r")
+    store.erase(first.id, **SIGNED)
+    report = store.undo(second.id, **SIGNED)
+    assert (report.restored, report.retired) == ((), ())
+    assert store.describe(A).state is State.ERASED

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from memorepair.repair.operators.recompute import operator
 from memorepair.repair.soundness import exposed, soundness_violations
 
 SCOPE = ("team", "a")
-WHY = {"actor": "tester", "reason": "test"}
+WHY: dict[str, Any] = {"actor": "tester", "reason": "test"}
 
 
 def key(name: str) -> Key:

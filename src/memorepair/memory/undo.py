@@ -25,7 +25,7 @@ _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, rele
     coalesce(m.before, {State.ARCHIVED}), m.released
     FROM (SELECT r.vid, min(r.seq) AS first, r.before, r.owner,
         sum(j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released,
-        sum(r.before IS NOT r.after OR EXISTS(
+        sum(r.before IS NOT r.after OR r.before = {State.WITHDRAWN} AND EXISTS(
             SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid)) AS changed
         FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq WHERE j.cause = ? GROUP BY r.vid) m
     JOIN version v ON v.vid = m.vid JOIN artifact a ON a.aid = v.aid LEFT JOIN barrier b ON b.vid = m.vid
