@@ -68,15 +68,14 @@ def test_new_persons_are_found_in_a_large_store(store: SqliteStore, tmp_path: Pa
     rows = febrl("dataset1")
     old = [row for row in rows if row[0].endswith("-org")]
     new = [row for row in rows if "-dup-" in row[0]]
-    for part in (old, new[:60]):
-        store.write(
-            [
-                Draft(key=Key(SCOPE, id), content=", ".join(filter(None, fields.values())))
-                for id, fields in part
-            ]
-        )
-        if part is old:
-            index = indexed(store, tmp_path / "blocks")
+
+    def put(part: list[tuple[str, dict[str, str]]]) -> None:
+        texts = {id: ", ".join(filter(None, fields.values())) for id, fields in part}
+        store.write([Draft(key=Key(SCOPE, id), content=text) for id, text in texts.items()])
+
+    put(old)
+    index = indexed(store, tmp_path / "blocks")
+    put(new[:60])
     found = named(check_up(store, detectors=["duplicates"], since=index))
     right = {tuple(sorted(ids)) for _, ids in found if ids[0].split("-")[1] == ids[1].split("-")[1]}
     assert len(right) >= 59

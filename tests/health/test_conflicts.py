@@ -221,6 +221,23 @@ def test_templates_do_not_contradict_each_other(
     assert conflicts(examine("conflicts")) == []
 
 
+STORIES = (
+    "Armageddon in Retrospect was written by Kurt Vonnegut, who is best known for his 1969 satire novel",
+    "Armageddon in Retrospect was written by the author who was best known for what 1969 satire novel?",
+    "I set up my first server in 2011. It was an old box. I spent a weekend on it. It was slow. I loved it.",
+    "I wrote my first program in BASIC. It was a number game. I was twelve. It was loud. I was proud of it.",
+    "There is no mention of Robert Croft in the context",
+    "There is no information about the genus Greyia",
+    "Computer Science",
+    "computer science",
+)
+
+
+def test_stories_state_nothing_that_could_conflict(store: SqliteStore, examine: Examine) -> None:
+    write(store, *STORIES)
+    assert examine("conflicts").findings == ()
+
+
 class Counting:
     """A judge that counts what it is asked."""
 

@@ -156,6 +156,9 @@ def test_families_stay_apart_beside_each_other(store: SqliteStore, examine: Exam
         ("用户对花生过敏", "用户对花生不过敏"),
         ("Only managers may approve travel", "Managers may approve travel"),
         ("Invoice 10231 is paid", "Invoice 10232 is paid"),
+        ("Lord of the Rings", "Reading Lord of the Rings"),
+        ("extract the session", "extract the feedback session"),
+        ("用户喜欢猫", "用户喜欢小猫"),
     ],
 )
 def test_a_difference_that_counts_keeps_two_apart(

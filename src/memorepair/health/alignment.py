@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from memorepair.health.wording import GUARDS, is_cjk
+from memorepair.health.wording import GUARDS, IDLE, is_cjk
 
 Span: TypeAlias = tuple[int, int]
 
 _EDITS = 2
 _EDITED_SHARE = 0.25
 _SHORT, _LONG = 5, 8
+_SPARE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,9 +35,11 @@ def differences(one: Sequence[str], other: Sequence[str], *, record: bool) -> li
     """Places that tell two texts apart, by a longest common subsequence of their tokens.
 
     Of a record a missing value is none, and so are two values that have changed places. Of a sentence words
-    that only one of them has are none, unless they are a guard, hold a digit, or have moved.
+    that only one of them has are none, unless they are a guard, hold a digit, or have moved, or are more than
+    one in `_SPARE`, idle words not counted.
     """
     found: list[Difference] = []
+    spare: list[Difference] = []
     moved: set[str] = set()
     for here, there in _unequal(one, other):
         mine, yours = one[here[0] : here[1]], other[there[0] : there[1]]
@@ -47,11 +50,18 @@ def differences(one: Sequence[str], other: Sequence[str], *, record: bool) -> li
             words = {*mine, *yours}
             if words & (GUARDS | moved) or any(any(map(str.isdigit, word)) for word in words):
                 found.append(difference)
+            else:
+                spare.append(difference)
             moved |= words
     if not record:
-        return found
+        more = sum(word not in IDLE for one_more in spare for word in _words(one_more))
+        return found + spare if more * _SPARE > max(len(one), len(other)) else found
     said = Counter(difference.said for difference in found)
     return [difference for difference in found if not said[difference.instead]]
+
+
+def _words(difference: Difference) -> list[str]:
+    return f"{difference.said} {difference.instead}".split()
 
 
 def _unequal(one: Sequence[str], other: Sequence[str]) -> list[tuple[Span, Span]]:

@@ -57,6 +57,17 @@ GUARDS = frozenset(
 """Words whose coming or going changes what a sentence says."""
 
 
+IDLE = frozenset(
+    (
+        *(word for word, meant in _SYNONYMS.items() if not meant),
+        *("and", "also", "already", "are", "at", "by", "currently", "for", "has", "have", "in", "it", "just"),
+        *("now", "on", "please", "quite", "still", "that", "this", "usually", "was", "were", "with"),
+        *"的了是在也就都很最把被着过已",
+    )
+)
+"""Words that may come and go."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
     """A text as it is compared.

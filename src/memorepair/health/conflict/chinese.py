@@ -62,5 +62,6 @@ CHINESE = Tables(
     ),
     change=re.compile("更正|更新|改|换|不再|搬"),
     fillers=frozenset("用户的是在"),
+    pronouns=words("它 这 那 这个 那个 这里 那里 他 她 他们 她们 我们 大家 其中"),
     speaker=re.compile("我|用户"),
 )

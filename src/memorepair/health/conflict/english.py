@@ -104,5 +104,6 @@ ENGLISH = Tables(
         r"\b(?:moved|changed|now|no longer|instead|switched|started|stopped|again|correction|update)\b"
     ),
     fillers=words("user user's the a an of on in at with for is my new was s and to"),
+    pronouns=words("it this that these those there here he she they we you who which what one both all"),
     speaker=re.compile(r"\b(i|i'm|my|user)\b"),
 )

@@ -12,7 +12,7 @@ from memorepair.health.conflict.chinese import CHINESE
 from memorepair.health.conflict.english import ENGLISH
 from memorepair.health.conflict.tables import Tables
 from memorepair.health.rows import Rows
-from memorepair.health.wording import CJK, is_record, normal
+from memorepair.health.wording import CJK, is_cjk, is_record, normal
 from memorepair.memory.artifact import Slot
 
 TABLES: tuple[Tables, ...] = (ENGLISH, CHINESE)
@@ -24,8 +24,11 @@ TOPIC = "topic"
 LIMITED = 0.5
 """Polarity of a preference with a limit: "a little"."""
 
-LONGEST_TEXT, LONGEST_CLAUSE = 2_000, 300
-"""Characters: the patterns look ahead, so what they read is short."""
+LONGEST_TEXT, LONGEST_CLAUSE = 600, 160
+"""Characters: the patterns look ahead, and read statements, not stories."""
+
+MOST_CLAUSES, MOST_WORDS, MOST_CHARACTERS = 4, 14, 30
+"""Of a text, of a clause, of a Chinese clause: in longer ones a pattern finds what nobody has said."""
 
 _WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _CLAUSE = re.compile(r"(?<=[a-z])\. |[;；。]|, (?:so|please|but) ")
@@ -97,7 +100,9 @@ def facts(text: str) -> tuple[Fact, ...]:
     if len(text) > LONGEST_TEXT or is_record(text):
         return ()
     clauses = [clause for clause in _CLAUSE.split(cleaned(text)) if clause and clause.strip()]
-    found = [parse(clause) for clause in clauses if len(clause) <= LONGEST_CLAUSE]
+    if len(clauses) > MOST_CLAUSES:
+        return ()
+    found = [parse(clause) for clause in clauses if _is_statement(clause)]
     known = [fact for fact in found if fact is not None]
     if len(known) == len(clauses) == 1:
         return (known[0],)
@@ -114,11 +119,17 @@ def facts(text: str) -> tuple[Fact, ...]:
     )
 
 
+def _is_statement(clause: str) -> bool:
+    most = MOST_CHARACTERS if is_cjk(clause) else MOST_WORDS
+    return len(clause) <= LONGEST_CLAUSE and "?" not in clause and len(_WORD.findall(clause)) <= most
+
+
 def content(text: str) -> frozenset[str]:
     """Words that tell one subject from another."""
     return frozenset(_WORD.findall(text)) - _FILLERS
 
 
+_PRONOUNS = frozenset().union(*(tables.pronouns for tables in TABLES))
 _FILLERS = frozenset().union(*(tables.fillers for tables in TABLES))
 
 
@@ -166,8 +177,8 @@ def parse(clause: str) -> Fact | None:
     said = _TIGHT.sub("", " ".join(said.split()))
     for tables in TABLES:
         said = tables.idle.sub("", said)
-    found = next((fact for fact in _preferences(said, scene, limited=limited)), None)
-    return found if found is not None else next(_attributes(said, scene), None)
+    found = next(_preferences(said, scene, limited=limited), None) or next(_attributes(said, scene), None)
+    return None if found is None or found.subject in _PRONOUNS else found
 
 
 def _preferences(said: str, scene: str, *, limited: bool) -> Iterator[Fact]:

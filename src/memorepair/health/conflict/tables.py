@@ -52,6 +52,8 @@ class Tables:
         Words that announce a change.
     fillers
         Words that tell no subject from another.
+    pronouns
+        Subjects that say nothing without the sentence before.
     speaker
         Finds the person the memory is about.
     """
@@ -71,6 +73,7 @@ class Tables:
     single: frozenset[str]
     change: Pattern
     fillers: frozenset[str]
+    pronouns: frozenset[str]
     speaker: Pattern
     single_begins: tuple[str, ...] = ()
     habits: Pattern | None = None

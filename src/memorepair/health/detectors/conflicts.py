@@ -18,7 +18,7 @@ from memorepair.health.conflict.compare import (
     speaks_of_the_user,
     verdict,
 )
-from memorepair.health.conflict.facts import LONGEST_TEXT, Fact, facts_of_row
+from memorepair.health.conflict.facts import LONGEST_CLAUSE, LONGEST_TEXT, Fact, facts_of_row
 from memorepair.health.conflict.judge import Answer
 from memorepair.health.detector import Asked, Found, about
 from memorepair.health.finding import Damage, Finding, Level
@@ -33,6 +33,7 @@ PARTNERS = 12
 NEAREST = 3
 """Rows of one subject that an announced change is compared with: the newest before it."""
 
+_DENIED = "denied words"
 _RULED = {"scene": 0.8, "polarity or limit": 0.95, "antonym": 0.95, "single slot, other value": 0.9}
 
 
@@ -59,7 +60,7 @@ class Conflicts:
                 answer, reason = verdict(rows.text(one), rows.text(other), first, second, cardinality)
             if answer is Answer.CONFLICT:
                 findings[one, other] = self._conflict(rows, one, other, reason, why)
-            elif answer is Answer.JUDGE:
+            elif answer is Answer.JUDGE and why != _DENIED:  # words that are only alike are no question
                 undecided.append((one, other, reason))
         told, left_out = self._judged(rows, asked, undecided)
         findings |= told
@@ -155,7 +156,7 @@ class _Pairs:
             if not place % 4096:
                 self._asked.progress("statements", place, len(served))
         yield "slot", self._by_key(slots, slot_rows), PARTNERS
-        yield "denied words", self._by_key(words, word_rows), PARTNERS
+        yield _DENIED, self._by_key(words, word_rows), PARTNERS
 
     def _by_key(self, keys: list[int], members: list[int]) -> Iterator[list[int]]:
         """Rows of one key, oldest statement first."""
@@ -170,7 +171,7 @@ class _Pairs:
         if row in self._rows.slots or not speaks_of_the_user(text):
             return
         self._speaker[salt].append(row)
-        if announces(text) and not said:
+        if announces(text) and not said and len(text) <= LONGEST_CLAUSE:
             self._announcing.append((salt, row))
 
     def _changes(self) -> Iterator[tuple[int, int]]:
