@@ -73,8 +73,14 @@ class Words:
 
 def entries(words: Words) -> Packed:
     """(key, row) of all keys of all rows, ascending, each once."""
-    parts = [_entries(words, start, min(start + _ROWS, words.k)) for start in range(0, words.k, _ROWS)]
-    found = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+    # A row of w words has fewer than 3 w keys. What is not used of the array is never touched.
+    room = np.empty(3 * len(words.words), np.uint64)
+    used = 0
+    for start in range(0, words.k, _ROWS):
+        part = _entries(words, start, min(start + _ROWS, words.k))
+        room[used : used + len(part)] = part
+        used += len(part)
+    found = room[:used]
     found.sort()
     return found
 
@@ -123,10 +129,10 @@ def rarest(found: Packed, keys: int = KEYS) -> Packed:
         return kept
     # The number of a row within its part, its rarity and its key fit one word.
     chosen = []
-    row = kept & _LOW
+    row = (kept & _LOW).astype(np.uint32)
     for start in range(0, int(row.max()) + 1, _PART):
         part = (row >= start) & (row < start + _PART)
-        packed = (row[part] - np.uint64(start)) << np.uint64(40)
+        packed = (row[part] - np.uint32(start)).astype(np.uint64) << np.uint64(40)
         packed |= rare[part].astype(np.uint64) << _HALF
         packed |= kept[part] >> _HALF
         packed.sort()

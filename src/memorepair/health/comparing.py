@@ -30,12 +30,12 @@ def similarity(reading: Reading, one: Ints, other: Ints, floor: float = 0.0) -> 
     """Likeness of rows (p,) with rows (p,), each within 0 and 1; 0 where it is below `floor`."""
     from rapidfuzz import fuzz, process
 
-    words = reading.sorted_words
+    words = reading.said
     parts = [
         process.cpdist(
             [words[row] for row in one[start : start + _BATCH].tolist()],
             [words[row] for row in other[start : start + _BATCH].tolist()],
-            scorer=fuzz.ratio,
+            scorer=fuzz.token_sort_ratio,
             score_cutoff=100 * floor,
             dtype=np.float32,
         )

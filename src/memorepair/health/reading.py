@@ -26,6 +26,9 @@ LONGEST = 400
 
 SENTENCE, RECORD = "sentence", "record"
 
+_ROWS = 1 << 15
+"""Rows whose words are counted at once."""
+
 
 def _numbered(word: str, hashed: int) -> int:
     """A hash whose lowest bit tells whether the word is a key by itself, which short words are not."""
@@ -75,8 +78,8 @@ class Reading:
         Kind and schema of a threshold; `group` (k,) int64 is a place in it.
     vocabulary, counts : (v,) uint64, (v,) int64
         Words, ascending, and how many texts hold each.
-    said, sorted_words
-        The tokens of each text in one string, in their order and in ascending order.
+    said
+        The tokens of each text in one string.
     hasher
         What the numbers were made with.
     order : (k,) int64
@@ -94,7 +97,6 @@ class Reading:
     vocabulary: Hashes
     counts: Ints
     said: tuple[str, ...]
-    sorted_words: tuple[str, ...]
     hasher: _Numbers
     order: Ints
     known: Known | None = None
@@ -156,7 +158,6 @@ def read(
     number = hasher.__getitem__
     flat, lengths, exact = array("Q"), array("q"), array("Q")
     in_order: list[str] = []
-    sorted_words: list[str] = []
     names: list[tuple[str, ...]] = []
     cjk = np.zeros(len(texts), np.bool_)
     for row, text in enumerate(texts):
@@ -166,7 +167,6 @@ def read(
         lengths.append(len(tokens))
         exact.append(hasher.hash("\0" + said.exact))
         in_order.append(" ".join(tokens))
-        sorted_words.append(" ".join(sorted(tokens)))
         names.append(said.names)
         cjk[row] = is_cjk(text)
         if not row % 4096:
@@ -190,7 +190,6 @@ def read(
         vocabulary=vocabulary,
         counts=counts,
         said=tuple(in_order),
-        sorted_words=tuple(sorted_words),
         hasher=hasher,
         order=order,
         known=known,
@@ -198,16 +197,27 @@ def read(
 
 
 def _vocabulary(words: Words, counted: Mask | None) -> tuple[Hashes, Ints]:
-    owner = np.repeat(np.arange(words.k), np.diff(words.offsets))
-    said = words.words
-    if counted is not None:
-        said, owner = said[counted[owner]], owner[counted[owner]]
-    order = np.argsort(said, kind="stable")  # stable: owners of one word ascend
-    word, owner = said[order], owner[order]
+    rows = np.arange(words.k) if counted is None else np.flatnonzero(counted)
+    parts = [_held(words, rows[start : start + _ROWS]) for start in range(0, len(rows), _ROWS)]
+    held = np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+    del parts
+    held.sort()
+    starts = np.flatnonzero(np.r_[np.ones(min(1, len(held)), np.bool_), held[1:] != held[:-1]])
+    return held[starts], np.diff(np.r_[starts, len(held)])
+
+
+def _held(words: Words, rows: Ints) -> Hashes:
+    """The words of some rows, each once a row; a few rows at a time, so that memory stays small."""
+    lengths = words.offsets[rows + 1] - words.offsets[rows]
+    owner = np.repeat(np.arange(len(rows)), lengths)
+    before = np.cumsum(lengths) - lengths
+    word = words.words[np.arange(len(owner)) - np.repeat(before - words.offsets[rows], lengths)]
+    order = np.lexsort((word, owner))
+    word, owner = word[order], owner[order]
     again = np.zeros(len(word), np.bool_)
     again[1:] = (word[1:] == word[:-1]) & (owner[1:] == owner[:-1])
-    found, counts = np.unique(word[~again], return_counts=True)
-    return found, counts.astype(np.int64)
+    once: Hashes = word[~again]
+    return once
 
 
 def _schemas(
