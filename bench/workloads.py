@@ -10,16 +10,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from memorepair.adapters import toolbench as toolbench_files
 from memorepair.adapters.tau_bench.importer import read_import
-from memorepair.graphs.terms import Kind
+from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Key
 from memorepair.repair.audit.corpus import Item
+from memorepair.repair.operators.operator import Input
+from memorepair.repair.operators.regen import ExtractiveSummariser, Limits, Request
 
 Arc = tuple[int, int]
 
 DEPTH = 19
 """Summaries on a chain: the length at which missing arcs cost what the paper measured."""
 
+_WRITER = ExtractiveSummariser()
 _SCOPES = 8
 _CHAINS = 3
 _SHARED_RECORDS = 25
@@ -66,16 +70,21 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
-    """Share of the words that change when a sentence is taken over; `twins`: the roots are near copies."""
+    """Share of the words that change when a sentence is taken over; `twins`: the roots are near copies.
+
+    `extractive`: the embedded generator of repairs writes every derived text, and nothing is reworded.
+    """
 
     replaced: float
     twins: bool = False
+    extractive: bool = False
 
 
 DEEP: Mapping[str, Rewriting] = {
     "light": Rewriting(replaced=0.08),
     "heavy": Rewriting(replaced=0.45),
     "dup": Rewriting(replaced=0.08, twins=True),
+    "extractive": Rewriting(replaced=0.0, extractive=True),
 }
 
 
@@ -150,6 +159,8 @@ class _Deep:
         return self._add(Item(scope=scope, kind="record", text=" ".join(sentences), original=True), sentences)
 
     def _derived(self, scope: str, kind: str, parents: list[int], most: Sequence[int] = _KEPT) -> int:
+        if self._rewriting.extractive:
+            return self._extracted(scope, kind, parents, most)
         taken = []
         for parent, kept in zip(parents, most, strict=False):
             there = self._texts[parent]
@@ -157,6 +168,22 @@ class _Deep:
         said = [self._rewritten(sentence) for sentence in taken]
         self._arcs += [(parent, len(self._items)) for parent in parents]
         return self._add(Item(scope=scope, kind=kind, text=" ".join(said), derived=True), said)
+
+    def _extracted(self, scope: str, kind: str, parents: list[int], most: Sequence[int]) -> int:
+        sources = tuple(
+            Input(
+                key=Key((scope,), str(parent)),
+                version=1,
+                kind=Kind.SUMMARY if self._items[parent].derived else Kind.RECORD,
+                relation=Relation.DERIVE,
+                content=self._items[parent].text,
+            )
+            for parent in parents
+        )
+        limits = Limits() if most is _KEPT else Limits(sentences=most[0])
+        text = _WRITER.generate(Request(instruction="", sources=sources, limits=limits)).text
+        self._arcs += [(parent, len(self._items)) for parent in parents]
+        return self._add(Item(scope=scope, kind=kind, text=text, derived=True), [])
 
     def _rewritten(self, sentence: str) -> str:
         words = []
@@ -212,6 +239,40 @@ def tau_bench(folder: Path, *, runs: int | None = None) -> Workload:
     )
 
 
+def toolbench(folder: Path) -> Workload:
+    """Solution trees as their importer reads them; an entry is a scope, what tools promise is shared.
+
+    Links from a query, an interface and a thought to the call right below are recorded. Which earlier
+    result a call repeats was told from content (`circular`); what a thought or an answer reads, from
+    position.
+    """
+    recording = toolbench_files.read(folder / "answers.jsonl.xz")
+    position = {item.id: place for place, item in enumerate(recording.items)}
+    told = {
+        (position[link.tail], position[link.head])
+        for link in recording.links
+        if link.rule == toolbench_files.REPEATS
+    }
+    arcs = {(position[link.tail], position[link.head]) for link in recording.links}
+    return Workload(
+        name="toolbench",
+        items=tuple(
+            Item(
+                scope="" if item.what == "interfaces" else item.id.partition("/")[0],
+                kind=item.what,
+                text=item.content,
+                given=json.dumps(dict(item.recipe.params)) if item.recipe.params else "",
+                original=item.what in ("interfaces", "queries"),
+                derived=item.what not in ("interfaces", "queries"),
+            )
+            for item in recording.items
+        ),
+        arcs=tuple(sorted(arcs)),
+        roots=tuple(sorted({u for u, _ in arcs})),
+        circular=frozenset(told),
+    )
+
+
 def _run_of(key: Key) -> str | None:
     run, slash, _ = key.id.partition("/")
     return run if slash and run.startswith("run-") else None
@@ -243,5 +304,6 @@ def _deep_of(family: str) -> Callable[[int, Path], Workload]:
 FAMILIES: Mapping[str, Callable[[int, Path], Workload]] = {
     **{f"deep-{family}": _deep_of(family) for family in DEEP},
     "tau-bench": lambda seed, data: tau_bench(data / "traces-tau-bench", runs=68),
+    "toolbench": lambda seed, data: toolbench(data / "traces-toolbench"),
 }
 """Families by name: (seed, folder of the data) -> workload; recorded ones are the same for every seed."""

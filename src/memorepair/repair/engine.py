@@ -138,6 +138,7 @@ def repair(
     wait: float = 0.0,
     retry: bool = False,
     reselect: bool = False,
+    cutoff: bool = True,
     checks: Checks | None = None,
     suspected: float | None = None,
     progress: Progress | None = None,
@@ -169,7 +170,7 @@ def repair(
     budget of its own.
 
     With `reselect` a step that fails, or costs more than foreseen, has the rest chosen anew, what was spent
-    being sunk.
+    being sunk. Without `cutoff` nothing is released early (`execute`): for comparison.
     """
     check_budget(budget)
     if suspected is not None and not is_number(suspected, 0, 1):
@@ -191,7 +192,18 @@ def repair(
             declared = store.case(case)
         try:
             report = _repair(
-                store, case, operators, pricing, tradeoff, budget, ties, solver, reselect, judges, progress
+                store,
+                case,
+                operators,
+                pricing,
+                tradeoff,
+                budget,
+                ties,
+                solver,
+                reselect,
+                cutoff,
+                judges,
+                progress,
             )
         except BaseException:
             store.discard_staged(case)
@@ -232,6 +244,7 @@ def _repair(
     ties: Ties,
     solver: str,
     reselect: bool,
+    cutoff: bool,
     checks: Checks,
     progress: Progress | None,
 ) -> RepairReport:
@@ -244,7 +257,15 @@ def _repair(
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
         replan = _replanning(store, cascade, chosen, ties, solver) if reselect else None
         execution = execute(
-            store, event, cascade, chosen, operators, checks=checks, replan=replan, progress=progress
+            store,
+            event,
+            cascade,
+            chosen,
+            operators,
+            checks=checks,
+            replan=replan,
+            cutoff=cutoff,
+            progress=progress,
         )
         if _published(store, chosen, execution):
             closed = store.close_case(case)

@@ -136,14 +136,15 @@ def execute(
     *,
     checks: Checks | None = None,
     replan: Replan | None = None,
+    cutoff: bool = True,
     progress: Progress | None = None,
 ) -> Execution:
     """Carry the plan out over all of D(F), in topological order of what the members read.
 
     A member whose parents are all there, each with the digest the member had read, is released without
-    execution, chosen or not (early cutoff). Any other is executed where the plan chose it: the operator is
-    given served artifacts, fresh replacements and this run's validated results only; what it makes is
-    validated and staged.
+    execution, chosen or not (early cutoff; not without `cutoff`, which is for comparison). Any other is
+    executed where the plan chose it: the operator is given served artifacts, fresh replacements and this
+    run's validated results only; what it makes is validated and staged.
 
     Where the plan has a budget, no step is begun that is foreseen to cost more than the steps before it have
     left. What a step really costs is known only afterwards: the last one that fits may exceed the budget by
@@ -156,7 +157,7 @@ def execute(
     -----
     O(members + arcs) besides the operators and the checks, and again for each re-selection.
     """
-    run = _Run(store, event, cascade, plan, operators, checks or Checks())
+    run = _Run(store, event, cascade, plan, operators, checks or Checks(), cutoff)
     again = None if replan is None else Reselection(plan.candidates, replan)
     places = run.order()
     total, at = len(places), 0
@@ -191,6 +192,7 @@ class _Run:
         plan: RepairPlan,
         operators: OperatorTable,
         checks: Checks,
+        cutoff: bool,
     ) -> None:
         self.store = store
         self.event = event
@@ -198,6 +200,7 @@ class _Run:
         self.plan = plan
         self.operators = operators
         self.checks = checks
+        self.cutoff = cutoff
         self.candidates = plan.candidates
         self.chosen = {place for wave in plan.waves for place in wave}
         self.position = {key: place for place, key in enumerate(self.candidates.keys)}
@@ -318,7 +321,7 @@ class _Run:
         """Release it, or execute it where it is chosen, or leave it."""
         key = self.candidates.keys[place]
         member = self.members[key]
-        if self._can_be_released(key) and not self._tells(key):
+        if self.cutoff and self._can_be_released(key) and not self._tells(key):
             outcome: Outcome = Released(reads=self._reads(key))
         elif place in self.chosen:
             outcome = self._execute(place, key, member)
