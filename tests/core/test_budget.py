@@ -111,10 +111,10 @@ def test_real_graphs_are_proved_optimal(real_input: RealInput) -> None:
             required=np.zeros(case["n"], np.bool_),
             budget=case["budget"],
         )
-        selection = select(instance, gap=0)
+        selection = select(instance, gap=0, time_limit=None)
         assert (selection.status, selection.objective) == (Status.OPTIMAL, case["optimum"]), case["case"]
         assert selection.verify()
-        assert select(instance, budget=10**9).objective == case["unbudgeted_optimum"]
+        assert select(instance, budget=10**9, time_limit=None).objective == case["unbudgeted_optimum"]
 
 
 def test_a_budget_that_does_not_bind_gives_the_answer_of_select(draw: Draw) -> None:
@@ -164,7 +164,9 @@ def test_large_instances_keep_the_gap_they_promise() -> None:
     value = np.rint(drawn.value * 1000).astype(np.int64)
     cost = np.maximum(1, np.rint(drawn.cost * 1000).astype(np.int64))
     budget = int(0.3 * cost.sum())
-    selection = select(value=value, cost=cost, requires=drawn.requires, budget=budget, gap=1e-5)
+    selection = select(
+        value=value, cost=cost, requires=drawn.requires, budget=budget, gap=1e-5, time_limit=None
+    )
     assert selection.gap <= 1e-5
     assert isinstance(selection.cost, int)
     assert selection.cost <= budget
