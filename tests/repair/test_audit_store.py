@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memorepair.errors import InvalidInput, StaleRead, UnknownId, Withdrawn
+from memorepair.errors import InvalidEvent, InvalidInput, StaleRead, UnknownId, Withdrawn
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, Recipe, State
@@ -195,6 +196,51 @@ def test_the_policy_of_a_memory_is_that_of_its_events(tmp_path: Path) -> None:
     with Memory.open(tmp_path / "agent.db", operators=[firsts], suspected=0.3) as memory:
         memory.ingest(without(drafts(), LOST))
         assert memory.delete(key("c3-0"), **WHY).withdrawn == 9
+
+
+def test_an_event_with_evidence_follows_no_suspicions_of_the_memory(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "agent.db", operators=[firsts], suspected=0.3) as memory:
+        memory.ingest(without(drafts(), LOST))
+        case = memory.delete(key("c3-0"), **WHY, evidence="grounded")
+        assert (case.withdrawn, case.suspected) == (3, None)
+        with pytest.raises(InvalidEvent):
+            memory.delete(key("c3-1"), **WHY, evidence="grounded", suspected=0.3)
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "UPDATE suspected SET accepted = 0",
+        "UPDATE suspected SET p = 0.99",
+        "UPDATE suspected SET src = dst",
+        "DELETE FROM suspected",
+        "INSERT INTO suspected SELECT src, src_vid, src, src_vid, p, 1, '', 1, NULL FROM suspected LIMIT 1",
+        "UPDATE journal_row SET suspects = NULL",
+    ],
+)
+@pytest.mark.parametrize("by", ["person", "case"])
+def test_the_check_finds_suspicions_that_nobody_judged(tmp_path: Path, tampering: str, by: str) -> None:
+    file = tmp_path / "agent.db"
+    with Memory.open(file, operators=[firsts]) as memory:
+        memory.ingest(without(drafts(), LOST))
+        if by == "person":
+            memory.accept([proposal(memory.audit_provenance(), "c3-2", "c3-3")], **WHY)
+        else:
+            memory.delete(key("c3-0"), **WHY, suspected=0.3)
+        assert memory.store.check() == []
+    db = sqlite3.connect(file)
+    with db:
+        db.execute(tampering)
+    db.close()
+    with Memory.open(file) as memory:
+        assert "suspects" in {fault.code for fault in memory.store.check()}
+
+
+def test_an_undo_forgets_what_its_case_suspected(memory: Memory) -> None:
+    case = memory.delete(key("c3-0"), **WHY, suspected=0.3)
+    memory.undo(case, **WHY)
+    assert memory.store.suspects() == []
+    assert memory.store.check() == []
 
 
 # judgements -----------------------------------------------------------------------------------------------

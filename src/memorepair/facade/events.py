@@ -47,7 +47,8 @@ class Events(Opened):
 
         With `suspected` the cascade also follows influence arcs that nobody recorded: those accepted before
         and those an audit proposes now, from this probability on, and all that a derived artifact without any
-        recorded parent is suspected to stand on. Unless given, the memory's own `suspected`.
+        recorded parent is suspected to stand on. Unless given, the memory's own `suspected`
+        where the event asks for no `evidence`.
         """
         return self._declare(
             EventKind.DELETE,
@@ -141,6 +142,8 @@ class Events(Opened):
         for name, text in (("a reason", reason), ("an actor", actor)):
             if not isinstance(text, str) or not text.strip():
                 raise InvalidEvent(f"an event needs {name}", witness=name.split()[-1])
+        if suspected is None and evidence == "none":  # evidence and suspicions do not go together
+            suspected = self._suspected
         event = RepairEvent(
             kind=kind,
             roots=roots,
@@ -149,7 +152,7 @@ class Events(Opened):
             actor=actor,
             evidence=evidence,
             same_origin=tuple(as_keys(one) for one in same_origin),
-            suspected=self._suspected if suspected is None else suspected,
+            suspected=suspected,
         )
         return engine.withdraw(
             self._store,

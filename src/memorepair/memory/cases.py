@@ -122,7 +122,7 @@ class Cases:
                 suspected=suspected,
             )
             if suspected is not None:
-                self._suspects.settle(case, suspected)
+                self._suspects.settle(case, suspected, entry=seq)
             self._db.run("UPDATE cases SET n = ? WHERE cause = ?", (newly, case))
             if event in REMOVING:
                 self._bury(case, every_version=event == DELETE)

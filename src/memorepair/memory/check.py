@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator
 
 from memorepair.memory.artifact import CaseStatus, State
 from memorepair.memory.cases import buried, declared
-from memorepair.memory.connection import Connection
+from memorepair.memory.connection import Connection, Row
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
 from memorepair.memory.secret import UNKNOWN, Secret
@@ -45,6 +46,9 @@ _ARCS = """WITH due AS (SELECT vid, arcs, max(seq) FROM journal_row WHERE arcs N
         UNION ALL SELECT dst_vid, src_vid, rel, grp, pos FROM arc_old) GROUP BY vid)
     SELECT v.vid FROM version v LEFT JOIN due d ON d.vid = v.vid LEFT JOIN found f ON f.vid = v.vid
     WHERE coalesce(d.arcs, ?1) IS NOT coalesce(f.arcs, ?1)"""
+
+_JUDGED = "SELECT vid, suspects, max(seq) FROM journal_row WHERE suspects NOTNULL GROUP BY vid"
+_SUSPECTED = "SELECT dst_vid, src, src_vid, dst, p, firm, why, accepted, cause FROM suspected"
 
 # A release keeps the arcs it has re-pointed, which the journal had before, until its case is undone.
 _IMAGES = """WITH stood AS (SELECT seq, vid, before, after,
@@ -97,6 +101,7 @@ def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
     faults += _content(db, secret)
     faults += _barriers(db)
     faults += _arcs(db, secret)
+    faults += _suspects(db, secret)
     faults += _books(db, secret)
     for code, what, statement in _COUNTED:
         if n := db.number(statement):
@@ -125,6 +130,19 @@ def _arcs(db: Connection, secret: Secret) -> Iterator[Fault]:
         yield Fault(code="arcs", message="the arcs into a version are not those written", witness=vid)
     for (vid,) in db.rows(_IMAGES, (nothing, CaseStatus.UNDONE, State.WITHDRAWN, State.ACTIVE)):
         yield Fault(code="image", message="arcs kept for an undo are not those there were", witness=vid)
+
+
+def _suspects(db: Connection, secret: Secret) -> Iterator[Fault]:
+    due = {vid: digest for vid, digest, _ in db.rows(_JUDGED)}
+    found: defaultdict[int, list[Row]] = defaultdict(list)
+    for vid, *arc in db.rows(_SUSPECTED):
+        found[vid].append(tuple(arc))
+    nothing = secret.suspects(())
+    for vid in sorted(due.keys() | found.keys()):
+        if due.get(vid, nothing) != secret.suspects(found.get(vid, ())):
+            yield Fault(
+                code="suspects", message="the suspected arcs into a version are not those judged", witness=vid
+            )
 
 
 def _books(db: Connection, secret: Secret) -> Iterator[Fault]:

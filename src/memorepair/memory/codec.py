@@ -60,11 +60,12 @@ def scope_name(scope: Scope) -> str:
 
 def key_of(name: str, id: str) -> Key:
     """The key of a stored scope and id."""
-    return Key(_scope(name), id)
+    return Key(scope_of(name), id)
 
 
 @lru_cache(maxsize=SCOPES_KEPT)
-def _scope(name: str) -> Scope:
+def scope_of(name: str) -> Scope:
+    """A stored scope."""
     return tuple(name.split("/")) if name else ()
 
 

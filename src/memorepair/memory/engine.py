@@ -18,8 +18,16 @@ from memorepair.memory.codec import ARTIFACT, artifact_of, key_of, recipe_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import Member, Spared, SupportArc
 from memorepair.memory.journal import Journal
-from memorepair.memory.keys import find, known, place
+from memorepair.memory.keys import find, numbers, place
 from memorepair.memory.usage import Usage
+
+# Calling an enumeration costs as much as the rest of a row.
+_KINDS, _ARCHS, _STATES, _RELATIONS = (
+    {one.value: one for one in Kind},
+    {one.value: one for one in Arch},
+    {one.value: one for one in State},
+    {one.value: one for one in Relation},
+)
 
 _MEMBERS = """SELECT s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)),
     v.digest,
@@ -49,11 +57,13 @@ _KEPT_BY = """SELECT p.vid, s.name, a.id, arc.pos FROM spared p CROSS JOIN versi
     CROSS JOIN version w ON w.vid = o.src_vid CROSS JOIN artifact a ON a.aid = w.aid
     JOIN scope s ON s.sid = a.sid WHERE p.cause = ?1 ORDER BY 1, 4"""
 
-_SUPPORT = """SELECT j.key, s.name, a.id, arc.rel, arc.grp, o.no, o.digest, coalesce(b.state, 0), v.no,
-    v.digest, v.size
-    FROM json_each(?) j CROSS JOIN arc ON arc.dst = j.value CROSS JOIN artifact a ON a.aid = arc.src
-    JOIN scope s ON s.sid = a.sid JOIN version o ON o.vid = arc.src_vid JOIN version v ON v.vid = a.cur
-    LEFT JOIN barrier b ON b.vid = a.cur ORDER BY j.key, arc.pos, arc.src, arc.src_vid, arc.rel, arc.grp"""
+# Three short statements instead of a join: most parents are read by several children.
+_ARCS = """SELECT j.key, arc.pos, arc.src, arc.src_vid, arc.rel, arc.grp
+    FROM json_each(?) j CROSS JOIN arc ON arc.dst = j.value"""
+_PARENTS = """SELECT a.aid, s.name, a.id, coalesce(b.state, 0), v.vid, v.no, v.digest, v.size
+    FROM json_each(?) j CROSS JOIN artifact a ON a.aid = j.value JOIN scope s ON s.sid = a.sid
+    JOIN version v ON v.vid = a.cur LEFT JOIN barrier b ON b.vid = a.cur"""
+_READ = "SELECT v.vid, v.no, v.digest FROM json_each(?) j CROSS JOIN version v ON v.vid = j.value"
 
 # A person reviews: journalled by the caller. A version without content has been erased.
 _INSPECT = f"""SELECT coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.vid, {ARTIFACT} FROM artifact a
@@ -100,9 +110,9 @@ def _member(row: tuple[Any, ...], usage: Usage) -> Member:
     return Member(
         key=key_of(name, id),
         version=no,
-        kind=Kind(kind),
-        arch=Arch(arch),
-        state=State(state),
+        kind=_KINDS[kind],
+        arch=_ARCHS[arch],
+        state=_STATES[state],
         digest=digest.hex(),
         root=bool(root),
         updated_at=born,
@@ -115,33 +125,44 @@ def _member(row: tuple[Any, ...], usage: Usage) -> Member:
 
 def support(db: Connection, keys: Sequence[Key]) -> list[SupportArc]:
     """Live arcs into the keys, by child, in the order they were read."""
-    places = find(db, keys)
     children = list(dict.fromkeys(keys))
-    aids = json.dumps([known(places, key).aid for key in children])
-    return [
-        SupportArc(
-            child=children[child],
-            parent=key_of(name, id),
-            relation=Relation(rel),
-            group=grp,
-            read_version=read,
-            read_digest=read_digest.hex(),
-            parent_state=State(state),
-            parent_version=no,
-            parent_digest=digest.hex(),
-            parent_served=state == State.ACTIVE,
-            parent_size=size,
+    aids = [aid for aid, _ in numbers(db, children)]
+    arcs = db.rows(_ARCS, (json.dumps(aids),))
+    arcs.sort()
+    known = dict(zip(aids, children, strict=True))  # one object a key: it is made and compared once
+    parents: dict[int, tuple[Key, State, int, str, int]] = {}
+    versions: dict[int, tuple[int, str]] = {}
+    sources = json.dumps(sorted({arc[2] for arc in arcs}))
+    for aid, name, id, state, vid, no, digest, size in db.rows(_PARENTS, (sources,)):
+        versions[vid] = no, digest.hex()
+        parents[aid] = known.get(aid) or key_of(name, id), _STATES[state], *versions[vid], size
+    former = json.dumps(sorted({arc[3] for arc in arcs} - versions.keys()))
+    versions |= {vid: (no, digest.hex()) for vid, no, digest in db.rows(_READ, (former,))}
+    found = []
+    for child, _, src, src_vid, rel, grp in arcs:
+        parent, state, no, digest, size = parents[src]
+        read, read_digest = versions[src_vid]
+        found.append(
+            SupportArc(
+                children[child],
+                parent,
+                _RELATIONS[rel],
+                grp,
+                read,
+                read_digest,
+                state,
+                no,
+                digest,
+                state is State.ACTIVE,
+                size,
+            )
         )
-        for child, name, id, rel, grp, read, read_digest, state, no, digest, size in db.rows(
-            _SUPPORT, (aids,)
-        )
-    ]
+    return found
 
 
 def recipes(db: Connection, keys: Sequence[Key]) -> dict[Key, Recipe]:
     """How the current version of each key was made; a recipe is never served."""
-    places = find(db, keys)
-    by_vid = {known(places, key).vid: key for key in keys}
+    by_vid = {vid: key for (_, vid), key in zip(numbers(db, keys), keys, strict=True)}
     bodies: dict[int, str] = dict(
         db.rows(
             "SELECT r.vid, r.body FROM json_each(?) j CROSS JOIN recipe r ON r.vid = j.value",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Case, Draft, Erasure, Key, Read, State
@@ -125,9 +125,11 @@ class Spared:
     by: tuple[Key, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportArc:
-    """A live arc into `child`: what was read of `parent`, and what the parent is now (size in characters)."""
+class SupportArc(NamedTuple):
+    """A live arc into `child`: what was read of `parent`, and what the parent is now (size in characters).
+
+    A tuple, for a large case has very many.
+    """
 
     child: Key
     parent: Key

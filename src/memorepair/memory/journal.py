@@ -21,13 +21,16 @@ from memorepair.memory.exchange import Entry, Fault
 from memorepair.memory.points import ACTED, INTENT, SEALED, reach
 from memorepair.memory.secret import Secret
 
-_ROW = struct.Struct("<qbbqB")
+_ROW = struct.Struct("<qbbqBB")
 _ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), coalesce(r.owner, -1),
-    coalesce(r.arcs, x''), v.digest, v.made
+    coalesce(r.arcs, x''), coalesce(r.suspects, x''), v.digest, v.made
     FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
 _ARCS_INTO = """SELECT arc.src_vid, arc.rel, arc.grp, arc.pos FROM version v
     JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid JOIN arc ON arc.dst = a.aid WHERE v.vid = ?1
     UNION ALL SELECT src_vid, rel, grp, pos FROM arc_old WHERE dst_vid = ?1"""
+
+_SUSPECTS_INTO = """SELECT src, src_vid, dst, p, firm, why, accepted, cause FROM suspected
+    WHERE dst = (SELECT aid FROM version WHERE vid = ?1) AND dst_vid = ?1"""
 
 NO_ARCS: Mapping[int, bytes] = MappingProxyType({})
 
@@ -89,6 +92,13 @@ class Journal:
             ((self._secret.arcs(self._db.rows(_ARCS_INTO, (vid,))), seq, vid) for vid in list(vids)),
         )
 
+    def suspect(self, seq: int, vids: Iterable[int]) -> None:
+        """Put the digests of the suspected arcs into versions, as they are now, on rows already there."""
+        self._db.many(
+            "UPDATE journal_row SET suspects = ? WHERE seq = ? AND vid = ?",
+            ((self._secret.suspects(self._db.rows(_SUSPECTS_INTO, (vid,))), seq, vid) for vid in list(vids)),
+        )
+
     def book(self, seq: int, said: Sequence[object]) -> None:
         """Let the entry's seal cover what it stores in the books of its case."""
         self._db.run("UPDATE journal SET also = ? WHERE seq = ?", (self._secret.books(said), seq))
@@ -129,6 +139,7 @@ class Journal:
     ) -> bytes:
         seal = self._secret.sealing(previous)
         seal.update(json.dumps((*header, also and also.hex())).encode())
-        for vid, before, after, owner, arcs, digest, made in rows:
-            seal.update(_ROW.pack(vid, before, after, owner, len(arcs)) + arcs + digest + made)
+        for vid, before, after, owner, arcs, suspects, digest, made in rows:
+            head = _ROW.pack(vid, before, after, owner, len(arcs), len(suspects))
+            seal.update(head + arcs + suspects + digest + made)
         return seal.digest()

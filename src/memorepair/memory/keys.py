@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -41,6 +41,30 @@ def find(db: Connection, keys: Iterable[Key]) -> dict[Key, Place]:
         names = json.dumps([(scope_name(key.scope), key.id) for key in batch])
         for position, aid, vid, no, state, cause, last in db.rows(_PLACES, (names,)):
             found[batch[position]] = Place(aid, vid, no, State(state), cause, last)
+    return found
+
+
+_NUMBERS = """SELECT j.key, a.aid, a.cur
+    FROM json_each(?) j CROSS JOIN scope s ON s.name = json_extract(j.value, '$[0]')
+    CROSS JOIN artifact a ON a.sid = s.sid AND a.id = json_extract(j.value, '$[1]')"""
+
+
+def numbers(db: Connection, keys: Sequence[Key]) -> list[tuple[int, int]]:
+    """The (aid, current vid) of each key; a third of the price of `find`.
+
+    Raises
+    ------
+    UnknownId
+    """
+    found: list[tuple[int, int]] = []
+    for start in range(0, len(keys), BATCH):
+        batch = keys[start : start + BATCH]
+        names = json.dumps([(scope_name(key.scope), key.id) for key in batch])
+        rows = {position: (aid, vid) for position, aid, vid in db.rows(_NUMBERS, (names,))}
+        for position, key in enumerate(batch):
+            if position not in rows:
+                raise UnknownId(f"there is no artifact {key}", witness=key)
+            found.append(rows[position])
     return found
 
 

@@ -93,10 +93,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             reason TEXT, n INTEGER NOT NULL, also BLOB, seal BLOB NOT NULL)""",
         "CREATE INDEX journal_cause ON journal(cause) WHERE cause IS NOT NULL",
         # owner: the case whose barrier stood before, 0 for one of no case, NULL where none stood. arcs: a
-        # digest of the arcs into the version from here on, NULL where they stay what they were.
+        # digest of the arcs into the version from here on, NULL where they stay what they were. suspects: the
+        # same of suspected ones.
         """CREATE TABLE journal_row(
             seq INTEGER NOT NULL, vid INTEGER NOT NULL, before INTEGER, after INTEGER, owner INTEGER,
-            arcs BLOB, PRIMARY KEY(seq, vid)) WITHOUT ROWID""",
+            arcs BLOB, suspects BLOB, PRIMARY KEY(seq, vid)) WITHOUT ROWID""",
         """CREATE TABLE verdict(
             seq INTEGER NOT NULL, vid INTEGER NOT NULL, name TEXT NOT NULL, word TEXT NOT NULL,
             PRIMARY KEY(vid, seq, name)) WITHOUT ROWID""",

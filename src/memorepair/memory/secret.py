@@ -36,7 +36,7 @@ def unsettled(key: Path) -> Path:
 
 
 class Secret:
-    """HMAC-SHA256 in separate domains: exact texts, rows, arcs, books, tombstones, seals."""
+    """HMAC-SHA256 in separate domains: exact texts, rows, arcs, suspicions, books, tombstones, seals."""
 
     __slots__ = ("_key",)
 
@@ -120,6 +120,11 @@ class Secret:
         """Keyed digest of the arcs into a version, (src_vid, rel, grp, pos) each, in any order."""
         packed = b"".join(_ARC.pack(*arc) for arc in sorted(arcs))
         return hmac.digest(self._key, b"arcs\0" + packed, "sha256")[:_SHORT]
+
+    def suspects(self, arcs: Iterable[Sequence[object]]) -> bytes:
+        """Keyed digest of the suspected arcs into a version, as JSON values, in any order."""
+        body = json.dumps(sorted(json.dumps(arc) for arc in arcs))
+        return hmac.digest(self._key, b"suspects\0" + body.encode(), "sha256")[:_SHORT]
 
     def books(self, said: Sequence[object]) -> bytes:
         """Keyed digest of what a case has in its books, as JSON values."""

@@ -119,7 +119,7 @@ class SqliteStore:
         self._suspects = Suspects(db, self._journal)
         self._cases = Cases(db, self._journal, barrier, writer, self._suspects, secret, clock)
         self._publication = Publication(db, self._journal, barrier, writer)
-        self._undo = Undo(db, self._journal, self._cases)
+        self._undo = Undo(db, self._journal, self._cases, self._suspects)
         self._eraser = Eraser(db, self._journal, secret, self._cases)
         self._retention = Retention(db, self._journal)
         doors.register(db)

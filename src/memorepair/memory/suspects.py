@@ -61,6 +61,7 @@ class Suspects:
             children = sorted({known(places, arc.child).vid for arc in arcs})
             self._journal.add(seq, ((vid, State.ACTIVE, State.ACTIVE) for vid in children))
             self._insert("REPLACE", rows, None)
+            self._journal.suspect(seq, children)
 
     def bring(self, case: int, arcs: Sequence[SuspectedArc]) -> None:
         """Arcs that a policy follows in one case; what a person has judged, or what has changed, stays."""
@@ -74,13 +75,27 @@ class Suspects:
                 rows.append(_row(arc, parent, child, accepted=True))
         self._insert("IGNORE", rows, case)
 
-    def settle(self, case: int, suspected: float) -> None:
-        """Forget those the case brought and its cascade did not follow."""
+    def settle(self, case: int, suspected: float, *, entry: int) -> None:
+        """Forget those the case brought and its cascade did not follow; the entry has the rest."""
         self._db.run(
             f"""DELETE FROM suspected WHERE cause = ?1 AND (src, src_vid, dst_vid) NOT IN (
             SELECT s.src, s.src_vid, s.dst_vid FROM suspected s WHERE {_FOLLOWED})""",  # noqa: S608  literals
             (case, suspected),
         )
+        self._journal.suspect(entry, self.brought(case))
+
+    def brought(self, case: int) -> list[int]:
+        """Versions (vid) into which the case has brought suspected arcs."""
+        rows = self._db.rows(
+            "SELECT DISTINCT dst_vid FROM suspected WHERE cause = ? ORDER BY dst_vid", (case,)
+        )
+        return [vid for (vid,) in rows]
+
+    def forget(self, case: int, *, entry: int) -> None:
+        """Forget those the case has brought, for it is undone."""
+        children = self.brought(case)
+        self._db.run("DELETE FROM suspected WHERE cause = ?", (case,))
+        self._journal.suspect(entry, children)
 
     def of_case(self, case: int, suspected: float | None) -> list[SuspectedArc]:
         """The arcs that the case's cascade follows, by child."""

@@ -11,6 +11,7 @@ from memorepair.memory.codec import key_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import UndoReport
 from memorepair.memory.journal import Journal
+from memorepair.memory.suspects import Suspects
 from memorepair.memory.writer import retire_arcs
 
 # One row a version that the case changed; one that an earlier case had withdrawn, and that this one named
@@ -87,10 +88,11 @@ _STILL = """SELECT s.name, a.id FROM journal j CROSS JOIN journal_row r ON r.seq
 class Undo:
     """Takes cases back; runs inside the caller's transaction, and what it raises rolls it back."""
 
-    def __init__(self, db: Connection, journal: Journal, cases: Cases) -> None:
+    def __init__(self, db: Connection, journal: Journal, cases: Cases, suspects: Suspects) -> None:
         self._db = db
         self._journal = journal
         self._cases = cases
+        self._suspects = suspects
         if not db.readonly:
             db.run(_TABLE)
             db.run("CREATE INDEX temp.undoing_aid ON undoing(aid)")
@@ -123,6 +125,7 @@ class Undo:
             still = self._db.rows(_STILL, (case, State.WITHDRAWN))
             self._refuse_barred(case)
             self._close(case)
+            self._suspects.forget(case, entry=seq)
             self._journal.stand(
                 seq, (vid for (vid,) in self._db.rows("SELECT vid FROM undoing WHERE released"))
             )
@@ -232,7 +235,6 @@ class Undo:
     def _close(self, case: int) -> None:
         run = self._db.run
         run("DELETE FROM tombstone WHERE cause = ?", (case,))
-        run("DELETE FROM suspected WHERE cause = ?", (case,))
         run("UPDATE cases SET status = ?, erasure = NULL WHERE cause = ?", (CaseStatus.UNDONE, case))
         # What an earlier case had withdrawn is its own to repair again.
         run(

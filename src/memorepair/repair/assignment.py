@@ -12,7 +12,7 @@ import numpy as np
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Arch, Kind
-from memorepair.memory.artifact import Key, Recipe
+from memorepair.memory.artifact import Key, Recipe, Scope
 from memorepair.memory.exchange import Member
 from memorepair.repair.candidates import Bar
 from memorepair.repair.cascade import Cascade
@@ -31,6 +31,8 @@ SUPPORT_INSUFFICIENT = "support insufficient"
 
 SUFFICIENT_SUPPORT = 0.5
 """Share of its sources that must be retained or repairable for an artifact to be written anew."""
+
+_NO_RECIPE = Recipe()
 
 _WRITERS: Mapping[tuple[Kind, Arch], str] = MappingProxyType(
     {
@@ -90,26 +92,43 @@ def assign(
     if not 0 <= share <= 1:
         raise InvalidInput(f"the share of sufficient support is in 0 .. 1, not {share}", witness=share)
     rows = event.delta.rows if isinstance(event.delta, Migration) else None
+    table = _Known(operators)
     admitted = [
-        _admitted(member, recipes.get(member.key, Recipe()), operators, rows if follows else None)
+        _admitted(member, recipes.get(member.key, _NO_RECIPE), table, rows if follows else None)
         for member, follows in zip(cascade.open, inputs.follows.tolist(), strict=True)
     ]
     return _settle(admitted, cascade, inputs, isinstance(event.delta, Migration), share)
 
 
-def _admitted(member: Member, recipe: Recipe, operators: OperatorTable, rows: str | None) -> Assignment:
+class _Known:
+    """Operators by reference, and whether they learn: asking a protocol is dear, a plan asks per member."""
+
+    def __init__(self, operators: OperatorTable) -> None:
+        self._operators = operators
+        self._found: dict[str, tuple[Operator | None, bool]] = {}
+
+    def get(self, reference: str) -> tuple[Operator | None, bool]:
+        """The operator, None where nobody has it, and whether it learns."""
+        found = self._found.get(reference)
+        if found is None:
+            operator = self._operators.get(reference)
+            learns = isinstance(operator, Learner) and operator.mode is Mode.PARAM
+            found = self._found[reference] = operator, learns
+        return found
+
+
+def _admitted(member: Member, recipe: Recipe, operators: _Known, rows: str | None) -> Assignment:
     """What the artifact admits if its inputs allow; `rows` where it follows a migrated interface."""
     wanted = (
         f"{recipe.operator}@{recipe.version}"
         if recipe.operator is not None
         else writer_of(member.kind, member.arch)
     )
-    operator = None if wanted is None else operators.get(wanted)
+    operator, learns = (None, False) if wanted is None else operators.get(wanted)
     if operator is None and rows is not None and member.kind is Kind.RECORD:
         wanted = rows
-        operator = operators.get(rows)
+        operator, learns = operators.get(rows)
     replayable = operator is not None and operator.deterministic
-    learns = isinstance(operator, Learner) and operator.mode is Mode.PARAM
     mode = mode_of(member.kind, member.arch, observed=recipe.observed, replayable=replayable, learns=learns)
     if mode is not Mode.REMOVE and operator is not None:
         return Assignment(mode=mode, operator=operator, bar=None)
@@ -178,12 +197,21 @@ def _settle(
     )
 
 
+def _parts(key: Key) -> tuple[Scope, str]:
+    """The order of keys, at a fraction of the cost."""
+    return key.scope, key.id
+
+
 def _removed(admitted: Assignment, lost: list[Key], origin: Key, deleted: Mapping[Key, int]) -> Assignment:
     """No successor after all; the witness: the nearest lost input with its origin, or all lost sources.
 
     Where another case has deleted one of them, that case comes behind.
     """
-    keys = tuple(dict.fromkeys((lost[0], origin))) if admitted.mode is Mode.RECOMPUTE else tuple(sorted(lost))
+    keys = (
+        tuple(dict.fromkeys((lost[0], origin)))
+        if admitted.mode is Mode.RECOMPUTE
+        else tuple(sorted(lost, key=_parts))
+    )
     reason = INPUT_UNAVAILABLE if admitted.mode is Mode.RECOMPUTE else SUPPORT_INSUFFICIENT
     cases = sorted({deleted[key] for key in keys if key in deleted})
     bar = Bar(reason=reason, witness=(*keys, *(f"withdrawn by case {case}" for case in cases)))

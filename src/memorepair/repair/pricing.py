@@ -150,28 +150,33 @@ class Pricing:
         """
         value = self._default_values(members)
         cost = self._default_costs(members, modes, input_sizes)
+        shown = self.value is not None or self.cost is not None
+        sizes, values, costs = input_sizes.tolist(), value.tolist(), cost.tolist()
         for place, (member, mode, operator) in enumerate(zip(members, modes, operators, strict=True)):
             recipe = recipes.get(member.key, _NO_RECIPE)
-            quote = Quote(
-                member=member,
-                mode=mode,
-                operator=operator,
-                input_size=float(input_sizes[place]),
-                price=float(value[place]) if recipe.value is None else recipe.value,
-                estimate=None if operator is None else history.estimate(operator, float(input_sizes[place])),
-                success=1.0 if operator is None else history.success(operator),
-            )
+            estimate = None if operator is None else history.estimate(operator, sizes[place])
+            success = 1.0 if operator is None else history.success(operator)
+            worth = values[place] if recipe.value is None else recipe.value
             if self.weigh_success:
-                quote = replace(quote, price=quote.price * quote.success)
-            value[place] = _price("value", self.value, quote)
-            if mode is not Mode.REMOVE:
-                known = (
-                    recipe.cost,
-                    self._listed(operator),
-                    None if quote.estimate is None else quote.estimate.cost,
+                worth *= success
+            known = (recipe.cost, self._listed(operator), None if estimate is None else estimate.cost)
+            dear = next((price for price in known if price is not None), costs[place])
+            if shown:
+                quote = Quote(
+                    member=member,
+                    mode=mode,
+                    operator=operator,
+                    input_size=sizes[place],
+                    price=worth,
+                    estimate=estimate,
+                    success=success,
                 )
-                price = next((price for price in known if price is not None), float(cost[place]))
-                cost[place] = _price("cost", self.cost, replace(quote, price=price))
+                worth = _asked("value", self.value, quote)
+                if mode is not Mode.REMOVE:
+                    dear = _asked("cost", self.cost, replace(quote, price=dear))
+            value[place] = _checked("value", member.key, worth)
+            if mode is not Mode.REMOVE:
+                cost[place] = _checked("cost", member.key, dear)
         return value, cost
 
     def told(self) -> dict[str, Json]:
@@ -217,13 +222,17 @@ class Pricing:
         return share * (input_sizes + written) / CHARACTERS_PER_TOKEN
 
 
-def _price(name: str, callable_: Callable[[Quote], float] | None, quote: Quote) -> float:
+def _asked(name: str, callable_: Callable[[Quote], float] | None, quote: Quote) -> float:
     """The last word on a price: the callable's, where there is one."""
     key = quote.member.key
     try:
         given = quote.price if callable_ is None else callable_(quote)
     except Exception as error:
         raise InvalidInput(f"no {name} of {key} could be had: {told(error)}", witness=key) from error
+    return _checked(name, key, given)
+
+
+def _checked(name: str, key: Key, given: object) -> float:
     price = number(given)
     if price is None:
         raise InvalidInput(f"the {name} of {key} is not a number, finite and >= 0", witness=key)
