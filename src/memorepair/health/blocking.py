@@ -35,7 +35,7 @@ _ROWS = 1 << 15
 _PART = 1 << 17
 """Rows whose keys are ranked at once."""
 
-_FLUSH = 1 << 24
+_FLUSH = 1 << 23
 """Votes gathered before those beyond a second are dropped."""
 
 _PAIR = (np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F))
@@ -160,15 +160,17 @@ def pairs(
     keep
         Which pairs are of any interest, for instance those with a fresh row.
     """
-    row = (chosen & _LOW).astype(np.int64)
+    row = (chosen & _LOW).astype(np.uint32)
     poor = np.bincount(row, minlength=len(order)) <= KEYS // 2
     ranked = (chosen & ~_LOW) | order[row].astype(np.uint64)
-    by_rank = np.argsort(order)
+    del row
+    by_rank = np.argsort(order).astype(np.uint32)
     ranked.sort()
-    member = by_rank[(ranked & _LOW).astype(np.int64)]
+    member = by_rank[(ranked & _LOW).astype(np.uint32)]
     _, lengths = _runs(ranked)
-    run = np.repeat(np.arange(len(lengths)), lengths)
-    reach = np.where(lengths <= CAP, CAP - 1, WINDOW)[run] if len(run) else run
+    del ranked
+    run = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
+    reach = np.repeat(np.where(lengths <= CAP, CAP - 1, WINDOW).astype(np.uint8), lengths)
     votes: list[Packed] = []
     waiting = 0
     for step in range(1, CAP):
@@ -188,6 +190,7 @@ def pairs(
             votes, waiting = [_counted(votes)], 0
     counted = _counted(votes)
     found = counted[1:][counted[1:] == counted[:-1]]
+    del counted
     return (found >> _HALF).astype(np.int64), (found & _LOW).astype(np.int64)
 
 
