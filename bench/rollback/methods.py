@@ -16,7 +16,7 @@ from memorepair import Key, Memory
 from memorepair.errors import MemoRepairError, Tombstoned, Withdrawn
 from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Draft, Source, State
+from memorepair.memory.artifact import Draft, Source
 from memorepair.recovery import Trace
 from memorepair.recovery.trace import MODEL_STEPS, STEPS
 
@@ -108,7 +108,10 @@ def no_selective(scene: Scene) -> Outcome:
     world = story.world()
     invalid = _withdrawn(scene, report.case.id)
     scene.memory.repair(report.case, budget=0)
-    return _again(scene, scene.memory, world, invalid)
+    # What the run had remembered is out of service: it is not written once more beside it.
+    done = _again(scene, scene.memory, world, invalid, remembers=False)
+    calls = sum(step.kind in MODEL_STEPS for step in scene.trace.steps.values())
+    return _counted(done, steps=len(scene.trace.steps), calls=calls)
 
 
 def no_planner(scene: Scene) -> Outcome:
@@ -116,8 +119,7 @@ def no_planner(scene: Scene) -> Outcome:
     plan = scene.memory.recover(
         RUN, faulty=list(scene.faulty), evidence="grounded", reason="diagnosed", actor="bench", dry_run=True
     ).plan
-    memory = _naive(scene)
-    _delete(memory, scene.faulty)
+    memory = _naive(scene, without=scene.faulty)
     gone = {*plan.again, *plan.dropped}
     affected = frozenset(key for key in scene.claims if key in gone)
     done = _again(scene, memory, scene.world, affected)
@@ -138,28 +140,26 @@ def no_repair(scene: Scene) -> Outcome:
 
 def full_reset(scene: Scene) -> Outcome:
     """All that is derived is forgotten, made again from the raw records, the task begun anew."""
-    memory = _naive(scene)
-    _delete(memory, [key for key in _memories(memory, scene.story) if not key.id.startswith(SAID)])
+    derived = [key for key in _memories(scene.memory, scene.story) if not key.id.startswith(SAID)]
+    memory = _naive(scene, without=derived)
     consolidate(memory, scene.story)
     return _again(scene, memory, scene.story.world(), frozenset(scene.claims))
 
 
 def delete_retrieved(scene: Scene) -> Outcome:
     """Every memory that the run read is deleted, the task taken again."""
-    memory = _naive(scene)
     read = {
         arc.parent
         for step in scene.trace.steps.values()
         if step.kind is Kind.MEMORY_READ
         for arc in step.support
     }
-    _delete(memory, read)
-    return _again(scene, memory, scene.world, frozenset(scene.claims))
+    return _again(scene, _naive(scene, without=read), scene.world, frozenset(scene.claims))
 
 
 def audit(scene: Scene) -> Outcome:
     """Memories that differ from what most raw records say are deleted, the task taken again."""
-    memory = _naive(scene)
+    memory = scene.memory
     odd = []
     for fact in scene.story.facts:
         votes = Counter(value for _, value in _heard(memory, scene.story, fact))
@@ -168,18 +168,15 @@ def audit(scene: Scene) -> Outcome:
             says = stated(memory.get(Key(scene.story.scope, id)).content, fact)
             if says is not None and says[1] != most:
                 odd.append(Key(scene.story.scope, id))
-    _delete(memory, dict.fromkeys(odd))
     invalid = _resting_on(scene, set(odd))
-    return _again(scene, memory, scene.world, invalid)
+    return _again(scene, _naive(scene, without=odd), scene.world, invalid)
 
 
 def judge(scene: Scene) -> Outcome:
     """A judge labels each claim, rightly in nine of ten; what flagged claims read is deleted."""
     rng = random.Random(scene.story.seed)
     flagged = frozenset(key for key in scene.claims if scene.labels[key] is (rng.random() < JUDGE_ACCURACY))
-    memory = _naive(scene)
-    _delete(memory, _read_by(scene, flagged))
-    done = _again(scene, memory, scene.world, flagged)
+    done = _again(scene, _naive(scene, without=_read_by(scene, flagged)), scene.world, flagged)
     after = _after(scene, flagged)
     calls = sum(scene.trace.steps[key].kind in MODEL_STEPS for key in after)
     return _counted(done, steps=len(after), calls=calls + -(-len(scene.claims) // JUDGED_AT_ONCE))
@@ -187,8 +184,6 @@ def judge(scene: Scene) -> Outcome:
 
 def tracing(scene: Scene) -> Outcome:
     """All that came after the first read of the fault counts as caused by it; only the fault is deleted."""
-    memory = _naive(scene)
-    _delete(memory, scene.faulty)
     keys = list(scene.trace.steps)
     first = min(
         place
@@ -196,6 +191,7 @@ def tracing(scene: Scene) -> Outcome:
         if any(arc.parent in scene.faulty for arc in scene.trace.steps[key].support)
     )
     after = keys[first:]
+    memory = _naive(scene, without=scene.faulty)
     done = _again(scene, memory, scene.world, frozenset(scene.claims) & frozenset(after))
     calls = sum(scene.trace.steps[key].kind in MODEL_STEPS for key in after)
     return _counted(done, steps=len(after), calls=calls)
@@ -282,40 +278,27 @@ def _memories(memory: Memory, story: Story) -> list[Key]:
     return [there.key for there in memory.list(scope=story.scope, state="active")]
 
 
-def _naive(scene: Scene) -> Memory:
-    """The same memory without provenance: to delete one thing there deletes nothing else."""
-    path = scene.directory / "naive.db"
-    for file in scene.directory.glob("naive.db*"):
-        file.unlink()
-    memory = Memory.open(path)
+def _naive(scene: Scene, without: Iterable[Key] = ()) -> Memory:
+    """A plain memory: no provenance, no tombstones; what is deleted is not there, and that is all."""
+    deleted = frozenset(without)
+    memory = Memory.open(scene.directory / "naive.db")
     memory.ingest(
         [
             Draft(key=key, content=there.content, kind=there.kind, source=Source.USER)
             for key in _memories(scene.memory, scene.story)
-            if (there := scene.memory.get(key)).kind not in STEPS
+            if key not in deleted and (there := scene.memory.get(key)).kind not in STEPS
         ]
     )
     return memory
 
 
-def _delete(memory: Memory, keys: Iterable[Key]) -> None:
-    there = [key for key in keys if memory.list(scope=key.scope) and _served(memory, key)]
-    if there:
-        memory.delete(there, reason="suspected", actor="bench")
-
-
-def _served(memory: Memory, key: Key) -> bool:
-    try:
-        return memory.store.describe(key).state is State.ACTIVE
-    except MemoRepairError:
-        return False
-
-
-def _again(scene: Scene, memory: Memory, world: World, invalid: frozenset[Key]) -> Outcome:
+def _again(
+    scene: Scene, memory: Memory, world: World, invalid: frozenset[Key], *, remembers: bool = True
+) -> Outcome:
     """The whole task taken again on what memory is left."""
     story = scene.story
     with memory.run(task="errands", scope=story.scope, id="again") as run:
-        story.agent(world, story.domain.errands)(run)
+        story.agent(world, story.domain.errands, remembers=remembers)(run)
     trace = memory.trace("again")
     return Outcome(
         memory=memory,

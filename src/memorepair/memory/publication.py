@@ -84,7 +84,7 @@ class Publication:
             expect()
         everything: list[Successor | Release] = [*successors, *releases]
         keys = [one.key for one in everything]
-        self._bring(case, brought, frozenset(keys))
+        overtaken = self._bring(case, brought, frozenset(keys))
         if (twice := named_twice(keys)) is not None:
             raise InvalidInput(f"{twice} is published twice", witness=twice)
         places = find(self._db, [*keys, *(read.key for one in everything for read in one.reads)])
@@ -104,6 +104,7 @@ class Publication:
         )
         coming = {(one.key, one.version): new[one.key] for one in successors}
         coming |= {(one.key, olds[one.key].no): olds[one.key].vid for one in releases}
+        coming |= overtaken
         arcs: dict[Arc, int] = {}
         for one in everything:
             for arc in _arcs(olds[one.key].aid, one.key, one.reads, places, coming):
@@ -144,16 +145,20 @@ class Publication:
             self._journal.add(seq, ((vid, State.ACTIVE, State.ACTIVE) for vid in joined))
             self._journal.stand(seq, [*new.values(), *(old.vid for old in released), *joined])
 
-    def _bring(self, case: int, brought: Sequence[Prepared], coming: frozenset[Key]) -> None:
+    def _bring(self, case: int, brought: Sequence[Prepared], coming: frozenset[Key]) -> dict[Versioned, int]:
+        """Write what is brought; the versions that it overtakes, which successors may have read before."""
         for prepared in brought:
             if prepared.draft.key in coming:
                 raise InvalidInput(f"{prepared.draft.key} is published twice", witness=prepared.draft.key)
-        if brought:
-            standing = [
-                one._replace(draft=replace(one.draft, reads=_reads(one.draft, coming, among=False)))
-                for one in brought
-            ]
-            self._writer.write(standing, act="bring", case=case)
+        if not brought:
+            return {}
+        olds = find(self._db, [one.draft.key for one in brought])
+        standing = [
+            one._replace(draft=replace(one.draft, reads=_reads(one.draft, coming, among=False)))
+            for one in brought
+        ]
+        self._writer.write(standing, act="bring", case=case, allow_cycles=True)
+        return {(key, old.no): old.vid for key, old in olds.items() if old.state is State.ACTIVE}
 
     def _join(self, brought: Sequence[Prepared], coming: frozenset[Key]) -> list[int]:
         """Let what was brought stand on what has come as well; the versions that do."""

@@ -126,8 +126,9 @@ def make_plan(
 
     Notes
     -----
-    The outcomes are the final answer, always made again, and what the run did to the world: an affected write
-    is taken again even where the answer does not rest on it. ExecClosure is the selection with w = 0, the
+    The outcomes are the final answer and what the run did to the world: an affected write is taken again even
+    where the answer does not rest on it. An answer that the fault does not reach, or that stands on other
+    evidence, holds like any other step. ExecClosure is the selection with w = 0, the
     outcomes required and ties fewest. O(steps + arcs).
     """
     keys = tuple(trace.steps)
@@ -136,7 +137,7 @@ def make_plan(
     lost = np.array([key in gone for key in keys], np.bool_)
     tails, heads = _uses(trace, place, gone)
 
-    wanted = np.array([_is_outcome(step, step.key in gone, trace.answer) for step in steps], np.bool_)
+    wanted = lost & np.array([_is_outcome(step, trace.answer) for step in steps], np.bool_)
     leads = slice_to(Digraph.from_arcs(len(keys), tails, heads), wanted)
     required = wanted | (lost & leads)
     # i requires j where i consumes the result of j, and that cannot be read back.
@@ -178,16 +179,17 @@ def _uses(
         for arc in step.support:
             if arc.parent in place:
                 pairs.append((place[arc.parent], place[key]))
-            elif arc.parent in gone:
-                pairs += [(place[writer], place[key]) for writer in trace.writers.get(arc.parent, ())]
+            elif arc.parent in gone:  # of what the run wrote later it has read an earlier version
+                writers = (place[writer] for writer in trace.writers.get(arc.parent, ()))
+                pairs += [(writer, place[key]) for writer in writers if writer < place[key]]
     array = np.array(pairs, np.int64).reshape(-1, 2)
     return array[:, 0], array[:, 1]
 
 
-def _is_outcome(step: Recorded, lost: bool, answer: Key | None) -> bool:
-    if step.key == answer:
-        return True
-    return lost and step.kind is Kind.OBSERVATION and step.effect is not None and step.effect.writes
+def _is_outcome(step: Recorded, answer: Key | None) -> bool:
+    if step.kind is Kind.OBSERVATION:
+        return step.effect is not None and step.effect.writes
+    return step.key == answer
 
 
 def _chosen(keys: tuple[Key, ...], mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[Key, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from memorepair.errors import StaleRead, StepFailed, UnknownId
@@ -12,7 +12,7 @@ from memorepair.memory.exchange import Successor
 from memorepair.memory.store import Store
 from memorepair.recovery.trace import STEPS
 from memorepair.repair.cascade import Cascade, read_cascade
-from memorepair.repair.checks.marks import marked, recognised, runs
+from memorepair.repair.checks.marks import marked, recognised, runs, unsaid
 
 REPLAYED = (("replay", "pass"),)
 REINSTATED = (("reinstate", "pass"),)
@@ -26,51 +26,46 @@ class Former:
     draft: Draft
 
 
-def former_versions(store: Store, keys: Collection[Key], gone: Collection[Key]) -> dict[Key, Former]:
+def former_versions(
+    store: Store, keys: Collection[Key], gone: Callable[[Key], bool] = lambda key: False
+) -> dict[Key, Former]:
     """M_back: for each key its newest version that an ordinary update superseded and that stands still.
 
-    Left out where what it was made from has changed or is among what is gone.
+    Parameters
+    ----------
+    gone
+        Whether something still in service will not count; it is asked for what a version was made from.
     """
-    newest: dict[Key, int] = {}
-    for key in keys:
-        past = [
+    past = {
+        key: [
             one.version
             for one in store.history(key)
             if one.state is State.SUPERSEDED and one.content is not None
         ]
-        if past:
-            newest[key] = past[-1]
-    drafts = store.drafts(list(newest.items()))
-    parents = {read.key for draft in drafts.values() for read in draft.reads}
-    served = {key: there.version for key, there in store.served(sorted(parents)).items()}
-    return {
-        key: Former(version=newest[key], draft=draft)
-        for key, draft in drafts.items()
-        if all(read.key not in gone and served.get(read.key) == read.version for read in draft.reads)
+        for key in keys
     }
+    found: dict[Key, Former] = {}
+    while newest := {key: versions.pop() for key, versions in past.items() if versions and key not in found}:
+        drafts = store.drafts(list(newest.items()))
+        parents = {read.key for draft in drafts.values() for read in draft.reads}
+        served = {key: there.version for key, there in store.served(sorted(parents)).items()}
+        found |= {
+            key: Former(version=newest[key], draft=draft)
+            for key, draft in drafts.items()
+            if all(served.get(read.key) == read.version and not gone(read.key) for read in draft.reads)
+        }
+    return found
 
 
-def publish(
-    store: Store, cascade: Cascade, drafts: Mapping[Key, Draft], faulty: Mapping[Key, str]
-) -> dict[Key, int]:
-    """Serve what a replay made, and the former versions of memories it did not make; these, by version.
-
-    Parameters
-    ----------
-    faulty
-        What the faulty artifacts said: nothing made may say it on its own.
+def publish(store: Store, cascade: Cascade, drafts: Mapping[Key, Draft], back: Mapping[Key, Former]) -> None:
+    """Serve what a replay made, and former versions of memories it did not make.
 
     Raises
     ------
-    StepFailed
-        A memory or an answer repeats the fault although nothing it stands on says it.
     StaleRead
         The case has changed since it was planned; nothing was published.
     """
     open_ = {member.key: member for member in cascade.open}
-    _refuse_echoes(store, drafts, faulty)
-    memories = [key for key, member in open_.items() if member.kind not in STEPS and key not in drafts]
-    back = former_versions(store, memories, open_.keys())
     everything = {**drafts, **{key: former.draft for key, former in back.items()}}
     versions = {
         key: store.stage(cascade.case, replace(draft, reads=()))
@@ -109,7 +104,6 @@ def publish(
         ],
         expect=same_cascade,
     )
-    return {key: former.version for key, former in back.items()}
 
 
 def _standing(cascade: Cascade) -> list[tuple[Key, int, State]]:
@@ -123,19 +117,41 @@ def _next_version(store: Store, key: Key) -> int:
         return 1
 
 
-def _refuse_echoes(store: Store, drafts: Mapping[Key, Draft], faulty: Mapping[Key, str]) -> None:
-    """No memory and no answer may say what only the fault said."""
-    marks = marked(faulty)
+def without_echoes(
+    store: Store, drafts: Mapping[Key, Draft], faulty: Mapping[Key, str], heard: Iterable[str]
+) -> dict[Key, Draft]:
+    """The drafts without memories that say what only the fault said.
+
+    Parameters
+    ----------
+    faulty
+        What the faulty artifacts said.
+    heard
+        What else says it rightly: the steps that were read back, what stands in place of the faulty ones.
+
+    Raises
+    ------
+    StepFailed
+        An answer, or a memory that something made reads, repeats the fault.
+    """
+    marks = unsaid(marked(faulty), heard)
     outside = {read.key for draft in drafts.values() for read in draft.reads} - drafts.keys()
     served = store.served(sorted(outside))
+    echoes: dict[Key, Key] = {}
     for key, draft in drafts.items():
+        if draft.kind in STEPS and draft.kind is not Kind.ANSWER:
+            continue
         texts = [
             drafts[read.key].content if read.key in drafts else served[read.key].content
             for read in draft.reads
             if read.key in drafts or read.key in served
         ]
-        echoed = recognised(runs(draft.content), [marks], texts)
-        if echoed and (draft.kind is Kind.ANSWER or draft.kind not in STEPS):
+        if echoed := recognised(runs(draft.content), [marks], texts):
+            echoes[key] = echoed[0]
+    needed = {read.key for draft in drafts.values() for read in draft.reads}
+    for key, said_by in echoes.items():
+        if key in needed or drafts[key].kind is Kind.ANSWER:
             raise StepFailed(
-                f"{key} repeats what {echoed[0]} said, though nothing it stands on does", witness=key
+                f"{key} repeats what {said_by} said, though nothing it stands on does", witness=key
             )
+    return {key: draft for key, draft in drafts.items() if key not in echoes}

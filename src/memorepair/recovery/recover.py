@@ -10,22 +10,22 @@ from typing import TypeAlias
 from memorepair.errors import InvalidInput, TraceMismatch, UnknownId
 from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Case, Draft, Json, Key, Source, State
+from memorepair.memory.artifact import Case, CaseStatus, Draft, Json, Key, Source, State
 from memorepair.memory.store import Store
 from memorepair.memory.values import require_names
 from memorepair.recovery.planning import RecoveryPlan, make_plan
-from memorepair.recovery.publication import former_versions, publish
+from memorepair.recovery.publication import former_versions, publish, without_echoes
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import STEPS, RunLike, find_run, read_trace, step_recipe
+from memorepair.recovery.trace import STEPS, RunLike, find_run, out_of_service, read_trace, step_recipe
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade, read_cascade
 from memorepair.repair.events import EventKind, RepairEvent, Rollback
 from memorepair.repair.jsontext import canonical, parse
 from memorepair.repair.operators.operator import Operator
-from memorepair.repair.withdrawal import withdraw
+from memorepair.repair.withdrawal import descends, event_of, withdraw
 
 Agent: TypeAlias = Callable[[Recorder], object]
 """Takes the steps of a run: from a recorder the first time, from a replay when the run is recovered."""
@@ -63,9 +63,8 @@ class RecoveryReport:
 
     @property
     def answer(self) -> str | None:
-        """The new answer; None where nothing was replayed."""
-        draft = None if self.made is None else self.made.answer
-        return None if draft is None else draft.content
+        """The answer as it is now; None where nothing was replayed."""
+        return None if self.made is None else self.made.answer
 
     def to_json(self) -> dict[str, Json]:
         """The report as JSON; no content but the new answer."""
@@ -135,7 +134,9 @@ def recover(
     require_names(actor, reason)
     scope = find_run(store, run)
     roots = tuple(dict.fromkeys(faulty))
-    former = former_versions(store, [root for root in roots if root not in replacements], ())
+    named = frozenset(roots)
+    bare = [root for root in roots if root not in replacements]
+    former = former_versions(store, bare, lambda key: descends(store, key, named))
     event = RepairEvent(
         kind=EventKind.RECOVER,
         roots=roots,
@@ -179,6 +180,7 @@ def plan(store: Store, case: int, run: RunLike) -> RecoveryPlan:
 def _plan(store: Store, cascade: Cascade, run: RunLike) -> RecoveryPlan:
     trace = read_trace(store, find_run(store, run))
     gone = {member.key for member in cascade.members if member.state is State.WITHDRAWN}
+    gone |= {key for key, step in trace.steps.items() if out_of_service(step.listing)}
     rest = [member for member in cascade.open if member.key not in trace.steps]
     return make_plan(
         trace,
@@ -213,18 +215,27 @@ def replay(
         The case is undone.
     """
     with store.repairing(case, wait=wait):
+        declared = store.case(case)
+        if declared.status is CaseStatus.UNDONE:
+            raise InvalidInput(f"case {case} has been undone", witness=case)
         store.discard_staged(case)  # of a replay that died
         cascade = read_cascade(store, case)
         chosen = _plan(store, cascade, run)
         _take_back(store, chosen, {one.name: one for one in tools})
-        player = Replay(store, chosen.trace, again=chosen.again, approved=approved)
+        back = former_versions(store, _memories(one.key for one in cascade.open if one.kind not in STEPS))
+        texts = {key: former.draft for key, former in back.items()}
+        player = Replay(
+            store, chosen.trace, again=chosen.again, back=texts, stated=cascade.roots, approved=approved
+        )
         try:
             agent(player)
             made = player.made
-            if made.answer is None and chosen.trace.answer in chosen.again:
+            if chosen.trace.answer in chosen.again and chosen.trace.answer not in made.drafts:
                 raise TraceMismatch("the replay has come to no answer", witness=chosen.trace.answer)
             store.begin_repair(case, chosen.digest)
-            back = publish(store, cascade, made.drafts, _said(store, cascade))
+            drafts = without_echoes(store, made.drafts, _said(store, cascade), _heard(store, cascade, made))
+            back = {key: former for key, former in back.items() if key not in drafts}
+            publish(store, cascade, drafts, back)
         except BaseException as error:
             _undo_writes(player.made, error)
             store.discard_staged(case)
@@ -237,7 +248,7 @@ def replay(
         case=closed,
         plan=chosen,
         made=made,
-        reinstated=back,
+        reinstated={**_restored(store, declared), **{key: former.version for key, former in back.items()}},
         left=_memories(member.key for member in left if member.kind not in STEPS),
     )
 
@@ -246,10 +257,21 @@ def _memories(keys: Iterable[Key]) -> tuple[Key, ...]:
     return tuple(sorted(keys))
 
 
+def _restored(store: Store, case: Case) -> Mapping[Key, int]:
+    """The former versions that the event itself has brought back."""
+    delta = event_of(store, case).delta
+    return delta.reinstated if isinstance(delta, Rollback) else {}
+
+
 def _said(store: Store, cascade: Cascade) -> dict[Key, str]:
     """What the roots said when the case withdrew them."""
     roots = [(member.key, member.version) for member in cascade.members if member.root]
     return {key: there.content for key, there in store.former(roots).items()}
+
+
+def _heard(store: Store, cascade: Cascade, made: Made) -> list[str]:
+    """What a replay may repeat: the steps it read back, and what stands in place of the roots."""
+    return [there.content for there in store.served([*made.frozen, *cascade.roots]).values()]
 
 
 # the world --------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from memorepair.errors import ApprovalNeeded, TraceMismatch
-from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Draft, Json, Key, Scope
+from memorepair.graphs.terms import Kind, Relation
+from memorepair.memory.artifact import Draft, Json, Key, Read, Scope
 from memorepair.memory.store import Store
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
 from memorepair.recovery.tools import Effect, Tool
@@ -30,23 +30,20 @@ class Made:
         Calls of the model: claims, plans and answers made anew.
     written
         Calls of tools that changed the world, in order: tool, arguments, result.
+    answer
+        The final answer, made or read back; None where the agent came to none.
     """
 
     drafts: Mapping[Key, Draft] = field(default_factory=lambda: MappingProxyType({}))
     frozen: tuple[Key, ...] = ()
     calls: int = 0
     written: tuple[tuple[Tool, Mapping[str, Json], Json], ...] = ()
+    answer: str | None = None
 
     @property
     def steps(self) -> tuple[Key, ...]:
         """The steps among the drafts."""
         return tuple(key for key, draft in self.drafts.items() if draft.kind in STEPS)
-
-    @property
-    def answer(self) -> Draft | None:
-        """The new answer."""
-        answers = [draft for draft in self.drafts.values() if draft.kind is Kind.ANSWER]
-        return answers[-1] if answers else None
 
 
 class Replay(Recorder):
@@ -59,6 +56,10 @@ class Replay(Recorder):
     again
         V_replay: the steps to take again. Any other step out of service is taken only when its content is
         read.
+    back
+        M_back: former versions that stand again, for memories that are out of service.
+    stated
+        Steps that a person has stated in place of faulty ones: they stand on nothing of the run.
     approved
         Actions with an irreversible effect that may run, as their canonical text.
 
@@ -72,15 +73,25 @@ class Replay(Recorder):
     """
 
     def __init__(
-        self, store: Store, trace: Trace, *, again: Collection[Key], approved: Collection[str] = ()
+        self,
+        store: Store,
+        trace: Trace,
+        *,
+        again: Collection[Key],
+        back: Mapping[Key, Draft] = MappingProxyType({}),
+        stated: Collection[Key] = (),
+        approved: Collection[str] = (),
     ) -> None:
         super().__init__(store, scope=trace.scope[:-1], id=trace.id)
         self._trace = trace
         self._again = frozenset(again)
+        self._back = back
+        self._stated = frozenset(stated)
         self._approved = frozenset(approved)
         self._drafts: dict[Key, Draft] = {}
         self._frozen: dict[Key, None] = {}
         self._calls = 0
+        self._answer: Step | None = None
         self._written: list[tuple[Tool, Mapping[str, Json], Json]] = []
         self._served = store.served([key for key, step in trace.steps.items() if self._holds(step)])
         self._names.add("task")
@@ -93,11 +104,18 @@ class Replay(Recorder):
             frozen=tuple(self._frozen),
             calls=self._calls,
             written=tuple(self._written),
+            answer=None if self._answer is None else self._answer.content,
         )
 
     # the verbs' other half ----------------------------------------------------------------------
 
     def _settle(self, asked: Asked) -> Step:
+        step = self._settled(asked)
+        if step.kind is Kind.ANSWER:
+            self._answer = step
+        return step
+
+    def _settled(self, asked: Asked) -> Step:
         recorded = self._trace.steps.get(asked.key)
         if recorded is not None and self._holds(recorded):
             return self._read_back(recorded, asked)
@@ -135,23 +153,50 @@ class Replay(Recorder):
             self._read_back(recorded, mutation)
         elif recorded is None or mutation.key in self._again:
             self._take(mutation)
+            self._forget_former(memory.key)
             self._drafts[memory.key] = replace(memory, content=said(content))
         return memory.key
+
+    def _forget_former(self, memory: Key) -> None:
+        """Let what has read a memory before it is written stand on what that was made from."""
+        former = self._drafts.pop(memory, None) or self._back.get(memory)
+        if former is None:
+            return
+        stood = former.reads or (Read(key=self.task, relation=Relation.INITIATE),)
+        for key, draft in self._drafts.items():
+            if any(read.key == memory for read in draft.reads):
+                reads = [
+                    replace(source, relation=read.relation, group=read.group)
+                    for read in draft.reads
+                    for source in (stood if read.key == memory else (read,))
+                ]
+                self._drafts[key] = replace(draft, reads=tuple(dict.fromkeys(reads)))
 
     def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
         reads = [step for step in self._trace.steps.values() if step.recipe.params.get("recall") == name]
         if not reads or not all(self._holds(step) for step in reads):
-            return [hit.artifact.key for hit in self._store.search(query, scope=scope, limit=limit)]
+            stored = (hit.artifact.key for hit in self._store.search(query, scope=scope, limit=limit))
+            return [*self._own(query, scope), *(key for key in stored if key not in self._drafts)][:limit]
         if any(step.recipe.params.get("query") != query for step in reads):
             raise TraceMismatch(f"{name} searched for something else when it was recorded", witness=name)
-        return [arc.parent for step in reads for arc in step.support]
+        return [arc.parent for step in reads for arc in step.support if step.key.id != name]
+
+    def _own(self, query: str, scope: Scope) -> list[Key]:
+        """What a search would find of what the replay has written itself, or what stands again."""
+        words = query.casefold().split()
+        return [
+            key
+            for key, draft in {**self._back, **self._drafts}.items()
+            if key.scope == scope and all(word in draft.content.casefold() for word in words)
+        ]
 
     def _look(self, key: Key, name: str) -> tuple[str, int | None]:
         recorded = self._trace.steps.get(Key(self._steps, name))
         if recorded is not None and self._holds(recorded):
             return "", None  # read back as a step
-        if key in self._drafts:
-            return self._drafts[key].content, None
+        own = self._drafts.get(key) or self._back.get(key)
+        if own is not None:
+            return own.content, None
         there = self._store.get(key)
         return there.content, there.version
 
@@ -163,7 +208,8 @@ class Replay(Recorder):
     def _read_back(self, recorded: Recorded, asked: Asked) -> Step:
         # A step that was spared may have lost some of its justifications: the agent then names those left.
         wanted = grouped((read.group, read.key) for read in asked.reads)
-        if recorded.kind is not asked.kind or not wanted <= recorded.justifications:
+        as_recorded = wanted <= recorded.justifications or asked.key in self._stated
+        if recorded.kind is not asked.kind or not as_recorded:
             raise TraceMismatch(
                 f"{asked.key} stood on something else when it was recorded; name the steps of a run that "
                 "branches, so that each finds its own record",

@@ -17,7 +17,7 @@ from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Scope, Sl
 from memorepair.memory.store import Store
 from memorepair.memory.values import check_type
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import RESULT, TASK, Step, run_scope, step_recipe
+from memorepair.recovery.trace import RESULT, TASK, WRITES, Step, run_scope, step_recipe
 from memorepair.repair.jsontext import canonical
 
 Said: TypeAlias = str | Callable[[], str]
@@ -146,11 +146,13 @@ class Recorder(ABC):
         return self._read(as_key(key), id)
 
     def recall(self, query: str, *, scope: Scope | None = None, limit: int = 5) -> tuple[Step, ...]:
-        """Search the memory; a step for each memory found."""
+        """Search the memory; a step for each memory found, or one that says that nothing was."""
         name = self._name("recall", None)
         where = self._scope if scope is None else as_scope(scope)
         found = self._find(name, query, where, limit)
         how: dict[str, Json] = {"recall": name, "query": query}
+        if not found:
+            self._settle(self._asked(name, Kind.MEMORY_READ, "[]", (), cost=0.0, more=how))
         return tuple(self._read(key, None, how) for key in found)
 
     def claim(
@@ -196,14 +198,15 @@ class Recorder(ABC):
         slot: SlotLike | None = None,
         consolidates: KeyLike | Iterable[KeyLike] = (),
     ) -> Key:
-        """Write a memory; an id that exists gets its next version.
+        """Write a memory; an id that exists gets its next version, also where the run has read it before.
 
-        `consolidates`: memories that it merges.
+        `consolidates`: memories that it merges. A run deletes nothing: that is for a person to declare.
         """
         name = self._name("remember", None)
         where = self._scope if scope is None else as_scope(scope)
         key = Key(where, f"{self._id}-{name}" if id is None else id)
-        mutation = self._asked(name, Kind.MEMORY_MUTATION, canonical({"remember": str(key)}), uses, cost=0.0)
+        says = canonical({"remember": str(key)})
+        mutation = self._asked(name, Kind.MEMORY_MUTATION, says, uses, cost=0.0, more={WRITES: str(key)})
         relation = Relation.UPDATE if self._exists(key) else Relation.PRODUCE
         memory = Draft(
             key=key,
@@ -269,7 +272,15 @@ class Recorder(ABC):
         return Call(action=action, result=result, tool=tool, arguments=arguments)
 
     def _asked(
-        self, name: str, kind: Kind, say: Said, uses: Uses, *, cost: float, slot: Slot | None = None
+        self,
+        name: str,
+        kind: Kind,
+        say: Said,
+        uses: Uses,
+        *,
+        cost: float,
+        slot: Slot | None = None,
+        more: Mapping[str, Json] = _NOTHING,
     ) -> Asked:
         reads = _reads(uses)
         if not reads and name != TASK:
@@ -278,7 +289,7 @@ class Recorder(ABC):
             key=Key(self._steps, name),
             kind=kind,
             reads=reads,
-            recipe=step_recipe(self._next(), cost=cost),
+            recipe=step_recipe(self._next(), cost=cost, more=more),
             say=say,
             slot=slot,
         )
@@ -326,14 +337,14 @@ class Run(Recorder):
     def __init__(self, store: Store, *, task: str, scope: Scope = (), id: str | None = None) -> None:
         super().__init__(store, scope=scope, id=token_hex(6) if id is None else id)
         self._task = task
-        self._open = False
+        self._open = self._used = False
 
     def __enter__(self) -> Self:
-        if self._place:
+        if self._used:
             raise InvalidInput("a run is used once", witness=self._id)
         if self._exists(self.task):
             raise InvalidInput(f"there is a run {self._id} already", witness=self._id)
-        self._open = True
+        self._open = self._used = True
         self._settle(self._asked(TASK, Kind.USER_INPUT, self._task, (), cost=0.0))
         return self
 
@@ -360,12 +371,17 @@ class Run(Recorder):
 
     def _end(self, call: Call, observed: Json) -> Step:
         content = canonical(observed)
-        self._write(call.result.draft(content))
+        self._require_open()
+        # The tool has run: what it returned is kept even where the action has left service meanwhile.
+        self._store.write([call.result.draft(content)], act="step", quarantine=True)
         return Step(call.result.key, call.result.kind, content)
 
     def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
         text = said(content)
-        self._write(mutation.draft(said(mutation.say)), replace(memory, content=text))
+        self._require_open()
+        # A memory that was read and is written again closes a cycle of keys, though of no versions.
+        drafts = [mutation.draft(said(mutation.say)), replace(memory, content=text)]
+        self._store.write(drafts, act="step", allow_cycles=True)
         return memory.key
 
     def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:

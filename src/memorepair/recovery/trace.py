@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, UnknownId
 from memorepair.graphs.terms import Kind
-from memorepair.memory.arguments import as_scope
+from memorepair.memory.arguments import as_key, as_scope
 from memorepair.memory.artifact import Json, Key, Listing, Recipe, Scope, State
 from memorepair.memory.exchange import SupportArc
 from memorepair.memory.store import Store
@@ -35,6 +35,9 @@ MODEL_STEPS = frozenset({Kind.CLAIM, Kind.PLAN, Kind.ANSWER})
 TASK = "task"
 RESULT = ".result"
 """What the id of an observation adds to that of its action."""
+
+WRITES = "writes"
+"""What a mutation step calls the memory that it writes."""
 
 _RUN = "run:"
 
@@ -106,7 +109,7 @@ class Trace:
     Attributes
     ----------
     writers
-        For each memory that the run read, its own steps that wrote it.
+        For each memory that the run wrote, its steps that did, in order.
     answer
         The last answer; None where the run ended without.
     """
@@ -200,11 +203,12 @@ def read_trace(store: Store, scope: Scope) -> Trace:
             recipe=recipe,
             effect=effect_of(recipe),
         )
-    memories = {arc.parent for arcs in support.values() for arc in arcs} - steps.keys()
     writers: dict[Key, tuple[Key, ...]] = {}
-    for arc in store.support(sorted(memories)):
-        if arc.parent in steps:
-            writers[arc.child] = (*writers.get(arc.child, ()), arc.parent)
+    for key, step in steps.items():
+        written = step.recipe.params.get(WRITES)
+        if isinstance(written, str):
+            memory = as_key(written)
+            writers[memory] = (*writers.get(memory, ()), key)
     answers = [key for key, step in steps.items() if step.kind is Kind.ANSWER]
     return Trace(
         scope=scope,

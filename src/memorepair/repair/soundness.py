@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TypeAlias, TypeVar
 
+from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import SERVING, Key, State
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.snapshot import Snapshot, VersionView
@@ -208,9 +209,18 @@ class _Audit:
             return _Standing.NONE
         if not self.after.versions[key, version].validated:
             self._fault(2, key, "a successor was published without validation", version)
-        if not any(parent != key for parent, _ in self.read_after.get(key, ())):
+        bare = not any(parent != key for parent, _ in self.read_after.get(key, ()))
+        if bare and not self._reinstated(key, version):
             self._fault(2, key, "a successor stands on nothing", version)
         return _Standing.PUBLISHED
+
+    def _reinstated(self, key: Key, version: int) -> bool:
+        """Whether a recovery has brought back what an ordinary update had superseded."""
+        digest = self.after.versions[key, version].digest
+        return self.event.kind is EventKind.RECOVER and any(
+            place[0] == key and view.digest == digest and _in_history(view)
+            for place, view in self.before.versions.items()
+        )
 
     def _check_reads(self, key: Key, ground: _Standing) -> None:
         if ground in (_Standing.NONE, _Standing.SPARED):  # a spared one may read what is gone, beside
@@ -307,12 +317,16 @@ class _Audit:
                 yield Violation(law=1, key=key, what=what, witness=version)
 
     def _outside(self) -> Iterable[Violation]:
-        """What changed although the event does not reach it; the event may bring an interface's version."""
+        """What changed although the event does not reach it.
+
+        The event may bring an interface's version, and the replay of a run the next version of a memory.
+        """
         for key, was in self.before.current.items():
             now = self.after.current.get(key)
             if key in self.cascade or now is None or now.version == was.version:
                 continue
-            if key not in self.fresh or (key, now.version) in self.before.versions:
+            brought = key in self.fresh or self._written_again(key)
+            if not brought or (key, now.version) in self.before.versions:
                 what = "a version changed outside the cascade"
                 yield Violation(law=5, key=key, what=what, witness=(was.version, now.version))
         for (key, version), view in self.before.versions.items():
@@ -321,9 +335,17 @@ class _Audit:
                 continue
             if then.state is view.state:
                 continue
-            if key not in self.fresh or then.state is not State.SUPERSEDED:
+            brought = key in self.fresh or self._written_again(key)
+            if not brought or then.state is not State.SUPERSEDED:
                 what = "a state changed outside the cascade"
                 yield Violation(law=5, key=key, what=what, witness=(version, view.state, then.state))
+
+    def _written_again(self, key: Key) -> bool:
+        """Whether a step of the cascade that was taken again has written the key."""
+        return self.event.kind is EventKind.RECOVER and any(
+            parent in self.grounded and self.after.current[parent].kind is Kind.MEMORY_MUTATION
+            for parent, _ in self.read_after.get(key, ())
+        )
 
     def _lost(self) -> Iterable[Violation]:
         for (key, version), view in self.before.versions.items():

@@ -1,0 +1,319 @@
+"""Random agents: a recovered run is the run that would have been, at the cost of what the fault reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import combinations, count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import strategies as st
+
+from memorepair.errors import ApprovalNeeded, MemoRepairError
+from memorepair.facade import Memory
+from memorepair.graphs.support import Policy
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import CaseStatus, Json, Key
+from memorepair.recovery import Effect, Recorder, RecoveryReport, Step, Tool
+from memorepair.recovery.trace import RESULT, out_of_service
+from memorepair.repair.soundness import soundness_violations
+from memorepair.repair.withdrawal import event_of
+
+SCOPE = ("u",)
+MEMORIES = ("m0", "m1", "m2")
+WRITTEN = ("n0", "n1", "m2")
+WHY = {"reason": "it was wrong", "actor": "tester"}
+
+
+@dataclass(frozen=True)
+class Op:
+    """One step: what it uses are earlier steps by their numbers."""
+
+    verb: str
+    uses: tuple[int, ...] = ()
+    what: str = ""
+    lazy: bool = False
+    either: bool = False  # each thing used is enough: what it says depends on none
+
+
+@dataclass(frozen=True)
+class Program:
+    ops: tuple[Op, ...]
+    faulty: frozenset[str]
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    ops: list[Op] = [Op("read", what=draw(st.sampled_from(MEMORIES)))]
+    known = set(MEMORIES)
+    for number in range(1, draw(st.integers(3, 9))):
+        verb = draw(st.sampled_from(["read", "claim", "claim", "plan", "call", "call", "remember"]))
+        uses = tuple(sorted(draw(st.sets(st.integers(0, number - 1), min_size=1, max_size=3))))
+        match verb:
+            case "read":
+                ops.append(Op("read", what=draw(st.sampled_from(sorted(known)))))
+            case "call":
+                ops.append(Op("call", uses, draw(st.sampled_from(list(Effect)))))
+            case "remember":
+                name = draw(st.sampled_from(WRITTEN))
+                known.add(name)
+                ops.append(Op("remember", uses, name))
+            case _:
+                ops.append(Op(verb, uses, lazy=draw(st.booleans()), either=draw(st.booleans())))
+    last = tuple(sorted(draw(st.sets(st.integers(0, len(ops) - 1), min_size=1, max_size=3))))
+    ops.append(Op("answer", last, lazy=draw(st.booleans())))
+    return Program(tuple(ops), frozenset(draw(st.sets(st.sampled_from(MEMORIES), min_size=1, max_size=2))))
+
+
+@dataclass
+class Agent:
+    """Takes a program's steps; what each says is a digest of what it used."""
+
+    program: Program
+    kept: Counter[str] = field(default_factory=Counter)  # compensatable writes that stand
+    put: dict[str, str] = field(default_factory=dict)
+    sent: Counter[str] = field(default_factory=Counter)
+    ran: Counter[str] = field(default_factory=Counter)
+
+    def tool(self, effect: Effect) -> Tool:
+        def act(op: str, given: str) -> Json:
+            self.ran[op] += 1
+            if effect is Effect.COMPENSATABLE_WRITE:
+                self.kept[given] += 1
+            elif effect is Effect.IDEMPOTENT_WRITE:
+                self.put[op] = given
+            elif effect is Effect.IRREVERSIBLE:
+                self.sent[given] += 1
+            return {"of": given}
+
+        def back(arguments: Mapping[str, Json], result: Json) -> None:
+            self.kept -= Counter([str(arguments["given"])])
+
+        compensation = back if effect is Effect.COMPENSATABLE_WRITE else None
+        return Tool(name=effect.name.lower(), function=act, effect=effect, compensation=compensation)
+
+    @property
+    def tools(self) -> list[Tool]:
+        return [self.tool(effect) for effect in Effect]
+
+    def __call__(self, run: Recorder) -> None:
+        plan = run.plan("go", id="go")
+        steps: list[Step | None] = []
+        for number, op in enumerate(self.program.ops):
+            steps.append(self.take(run, op, f"s{number}", steps, plan))
+
+    def take(self, run: Recorder, op: Op, id: str, steps: list[Step | None], plan: Step) -> Step | None:
+        used = [step for place in op.uses if (step := steps[place]) is not None]
+
+        def made() -> str:
+            self.ran[id] += 1
+            said = "" if op.either else " ".join(step.content for step in used)
+            return "x" + sha256(f"{id} {said}".encode()).hexdigest()[:12]
+
+        say = made if op.lazy else None
+        uses = [[step] for step in used] if op.either and used else used
+        match op.verb:
+            case "read":
+                return run.read(Key(SCOPE, op.what), id=id)
+            case "claim":
+                return run.claim(say or made(), uses=uses, id=id)
+            case "plan":
+                return run.plan(say or made(), uses=uses, id=id)
+            case "answer":
+                return run.answer(say or made(), uses=uses, id=id)
+            case "remember":
+                run.remember(made, uses=uses, id=op.what)
+                return None
+            case _:
+                given = sha256(f"{id} {' '.join(one.content for one in used)}".encode()).hexdigest()[:12]
+                return run.call(self.tool(Effect(op.what)), plan=plan, uses=used, id=id, op=id, given=given)
+
+
+FILES = count()
+
+# Each example writes files: shrinking one that fails would take longer than to read it.
+ON_FILES: dict[str, Any] = {
+    "suppress_health_check": [HealthCheck.too_slow],
+    "phases": [Phase.explicit, Phase.reuse, Phase.generate],
+}
+
+
+@contextmanager
+def lived(folder: Path, program: Program, *, wrong: bool) -> Iterator[tuple[Memory, Agent]]:
+    """A memory in which the run has taken place, with the fault or without."""
+    with Memory.open(folder / f"{next(FILES)}.db") as memory:
+        for name in MEMORIES:
+            word = "bad" if wrong and name in program.faulty else "good"
+            memory.record(f"{name} is {word}", id=name, scope=SCOPE)
+        agent = Agent(program)
+        with memory.run(task="go", scope=SCOPE, id="r") as run:
+            agent(run)
+        agent.ran.clear()
+        yield memory, agent
+
+
+def recovered(memory: Memory, agent: Agent, evidence: Policy) -> RecoveryReport:
+    """Recover, approving what cannot be taken back as it is asked for; nothing of it runs before."""
+    faulty = {Key(SCOPE, name): f"{name} is good" for name in sorted(agent.program.faulty)}
+    approved: list[str] = []
+    planned = memory.recover("r", faulty, replacements=faulty, evidence=evidence, dry_run=True, **WHY).plan
+    case = memory.recover("r", faulty, replacements=faulty, evidence=evidence, **WHY)
+    assert case.plan.to_json() == planned.to_json()
+    while True:
+        try:
+            return memory.replay(case.case, "r", agent, tools=agent.tools, approved=approved)
+        except ApprovalNeeded as needed:
+            if needed.witness in approved:
+                raise
+            approved.append(str(needed.witness))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("laws")
+
+
+def contents(memory: Memory, keys: set[Key]) -> dict[Key, str]:
+    return {key: there.content for key, there in memory.store.served(sorted(keys)).items()}
+
+
+@settings(max_examples=25, **ON_FILES)
+@given(program=programs(), evidence=st.sampled_from(["none", "direct", "grounded"]))
+def test_a_recovered_run_is_the_run_that_would_have_been(
+    program: Program, evidence: Policy, folder: Path
+) -> None:
+    with (
+        lived(folder, program, wrong=False) as (right, other),
+        lived(folder, program, wrong=True) as (
+            memory,
+            agent,
+        ),
+    ):
+        before = memory.store.snapshot()
+        first = contents(memory, set(before.current))
+        report = recovered(memory, agent, evidence)
+        plan, made = report.plan, report.made
+        assert made is not None
+        event(f"{len(plan.again)} of {len(plan.trace.steps)} again")
+
+        here = plan.trace.scope
+        assert (
+            memory.get(Key(here, plan.trace.answer.id)).content
+            == right.get(  # type: ignore[union-attr]
+                Key(here, plan.trace.answer.id)  # type: ignore[union-attr]
+            ).content
+        )
+        assert (agent.kept, agent.put) == (other.kept, other.put)
+        assert all(agent.sent[given] for given in other.sent)
+        expected = contents(right, set(before.current))
+        now = contents(memory, set(before.current))
+        person = {Key(SCOPE, name) for name in program.faulty}
+        assert all(expected[key] == now[key] for key in now.keys() - report.reinstated.keys() - person)
+        assert set(expected) - set(now) <= {*report.left, *plan.dropped}
+
+        # What holds is read back and never run; the rest runs where it is needed, or where somebody looks.
+        ours = {f"s{n}" for n, op in enumerate(program.ops) if op.lazy or op.verb == "call"}
+        again = {key.id.removesuffix(RESULT) for key in plan.again}
+        assert not agent.ran.keys() & ours & ({key.id for key in plan.kept} - again)
+        assert set(plan.again) <= set(made.steps)
+        assert set(made.steps) <= {*plan.again, *plan.dropped}
+        assert set(made.frozen) <= set(plan.kept)
+        assert plan.calls <= made.calls
+        assert {*plan.again, *plan.kept, *plan.dropped} == set(plan.trace.steps)
+        assert plan.selection.verify()
+
+        declared = event_of(memory.store, memory.store.case(report.case.id))
+        assert soundness_violations(before, declared, memory.store.snapshot()) == ()
+        assert memory.store.check() == []
+
+        memory.undo(report.case, **WHY)
+        assert contents(memory, set(before.current)) == first
+
+
+@settings(max_examples=15, **ON_FILES)
+@given(program=programs())
+def test_nothing_irreversible_runs_unapproved(program: Program, folder: Path) -> None:
+    with lived(folder, program, wrong=True) as (memory, agent):
+        faulty = {Key(SCOPE, name): f"{name} is good" for name in sorted(program.faulty)}
+        sent = Counter(agent.sent)
+        kinds = {f"s{n}": op.what for n, op in enumerate(program.ops) if op.verb == "call"}
+        before = memory.store.snapshot()
+        try:
+            memory.recover("r", faulty, agent=agent, tools=agent.tools, replacements=faulty, **WHY)
+        except ApprovalNeeded:
+            event("asked")
+            # Nothing was published: of the cascade only the replacements are served.
+            (case,) = memory.store.cases()
+            after = memory.store.snapshot()
+            declared = event_of(memory.store, case)
+            assert soundness_violations(before, declared, after) == ()
+            members = {one.key: one for one in memory.store.members(case.id)}
+            served = contents(memory, set(members))
+            assert set(served) <= set(faulty)
+        assert agent.sent == sent
+        assert not any(agent.ran[op] for op, what in kinds.items() if what is Effect.IRREVERSIBLE)
+
+
+@settings(max_examples=20, **ON_FILES)
+@given(program=programs(), evidence=st.sampled_from(["none", "direct", "grounded"]))
+def test_the_replay_set_is_the_least_that_is_closed_and_has_the_outcomes(
+    program: Program, evidence: Policy, folder: Path
+) -> None:
+    with lived(folder, program, wrong=True) as (memory, _):
+        faulty = [Key(SCOPE, name) for name in sorted(program.faulty)]
+        plan = memory.recover("r", faulty, evidence=evidence, **WHY).plan
+        trace = memory.trace("r")
+        lost = {key for key, step in trace.steps.items() if out_of_service(step.listing)}
+        order = list(trace.steps)
+        uses: dict[Key, set[Key]] = {key: set() for key in order}
+        for key, step in trace.steps.items():
+            for arc in step.support:
+                if arc.parent in trace.steps:
+                    uses[key].add(arc.parent)
+                elif out_of_service(memory.store.describe(arc.parent)):
+                    earlier = order[: order.index(key)]
+                    uses[key] |= set(trace.writers.get(arc.parent, ())) & set(earlier)
+        outcomes = {
+            key
+            for key in lost
+            if key == trace.answer
+            or (
+                trace.steps[key].kind is Kind.OBSERVATION and Effect(trace.steps[key].effect or "pure").writes
+            )
+        }
+        # By brute force: of all sets that have the outcomes and whatever lost step a member uses, the least.
+        candidates = [key for key in order if key in lost or key in outcomes]
+        for size in range(len(outcomes), len(candidates) + 1):
+            closed = [
+                set(chosen)
+                for chosen in combinations(candidates, size)
+                if outcomes <= set(chosen)
+                and all(used in chosen for one in chosen for used in uses[one] if used in lost)
+            ]
+            if closed:
+                break
+        assert closed == [set(plan.again)]
+
+
+def test_a_case_leaves_what_no_run_can_take_again_to_its_repair(folder: Path) -> None:
+    """A memory derived from what the run wrote follows by the nave, in the same case."""
+    program = Program(
+        (Op("read", what="m0"), Op("remember", (0,), "n0"), Op("answer", (0,))), frozenset({"m0"})
+    )
+    with lived(folder, program, wrong=True) as (memory, agent):
+        with memory.deriving(kind="summary", operator="summarise", scope=SCOPE) as derivation:
+            said = derivation.read(Key(SCOPE, "m0")).content
+            summary = derivation.write(said, id="summary")
+        report = recovered(memory, agent, "direct")
+        assert report.left == (Key(SCOPE, "n0"), summary)
+        with pytest.raises(MemoRepairError):
+            memory.get(summary)
+        memory.repair(report.case, tradeoff=0.0)
+        assert memory.get(summary).content == "m0 is good."
+        assert memory.store.case(report.case.id).status is CaseStatus.CLOSED_PARTIAL
