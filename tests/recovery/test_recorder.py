@@ -95,7 +95,7 @@ def test_order_links_nothing(memory: Memory, run: Run) -> None:
 def test_lists_are_alternatives_and_a_mixture_is_refused(memory: Memory, run: Run) -> None:
     with run:
         one, two = run.claim("one"), run.claim("two")
-        run.plan("go", uses=[[one], [two, "user/42::home"]])
+        run.plan("go", uses=[[one], [two, Key(SCOPE, "home")]])
         with pytest.raises(InvalidInput, match="needed together, or lists"):
             run.plan("go", uses=[one, [two]], id="mixed")
     assert arcs(memory, "plan") == {

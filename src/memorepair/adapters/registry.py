@@ -49,6 +49,21 @@ _KINDS = (
         reader="memorepair.adapters.swe_agent:read",
     ),
     ImportKind(
+        name="who-and-when",
+        about="Who&When failure logs: questions, what agents said, answers, the marked mistake.",
+        reader="memorepair.adapters.who_and_when:read",
+    ),
+    ImportKind(
+        name="openai-messages",
+        about="OpenAI-style message lists with tool calls, or recorded exchanges of them.",
+        reader="memorepair.adapters.openai_messages:read",
+    ),
+    ImportKind(
+        name="otel-genai",
+        about="OpenTelemetry spans (OTLP JSON) with the GenAI conventions: conversations and tool calls.",
+        reader="memorepair.adapters.otel:read",
+    ),
+    ImportKind(
         name="prov",
         about="W3C PROV documents: PROV-JSON, PROV-O as Turtle or JSON-LD.",
         reader="memorepair.adapters.prov:read",
