@@ -19,6 +19,7 @@ from memorepair.graphs.terms import Kind
 from memorepair.memory.arguments import CaseLike, as_case
 from memorepair.memory.artifact import Case, Key, Listing, State
 from memorepair.memory.exchange import Member
+from memorepair.recovery.trace import RunLike
 
 
 class Look(Enum):
@@ -32,6 +33,8 @@ class Look(Enum):
     WITHDRAWN = ("withdrawn", "out", "M1 1 H11 V11 H1 Z M3 5 V7 H9 V5 Z")
     REPAIRED = ("repaired", "repaired", "M0 7 L2 5 L5 8 L10 1 L12 3 L5 12 Z")
     RELEASED = ("released early", "released", "M0 1 L6 6 L0 11 Z M6 1 L12 6 L6 11 Z")
+    SPARED = ("spared", "spared", "M5 0 H7 V12 H5 Z M0 5 H12 V7 H0 Z")
+    FROZEN = ("read back", "frozen", "M2 1 H4 V11 H2 Z M8 1 H10 V11 H8 Z")
     LEFT = ("left withdrawn", "left", "M1 3 L3 1 L6 4 L9 1 L11 3 L8 6 L11 9 L9 11 L6 8 L3 11 L1 9 L4 6 Z")
 
     def __init__(self, word: str, style: str, sign: str) -> None:
@@ -80,25 +83,39 @@ _CHANNEL = 44
 _TOP = 26
 
 
-def picture_of(memory: Memory, case: CaseLike) -> str:
+def picture_of(memory: Memory, case: CaseLike, *, run: RunLike | None = None) -> str:
     """A page with the cascade of a case, as it was withdrawn and as it is now: a door without content.
+
+    With a `run`: its trace, where the case has left it; a step that the fault does not reach is read back.
 
     Raises
     ------
     UnknownId
-        There is no such case.
+        There is no such case or run.
     InvalidInput
         It has more members than can be drawn.
     """
     store, number = memory.store, as_case(case)
     with store.reading():
         declared, members = store.case(number), store.members(number)
-        if len(members) > _MOST:
-            raise InvalidInput(f"{len(members)} members are more than can be drawn", witness=len(members))
-        now = {member.key: store.describe(member.key) for member in members}
+        steps: set[Key] = set()
+        if run is not None:
+            trace = memory.trace(run)
+            steps = set(trace.steps)
+            shown = {arc.parent for step in trace.steps.values() for arc in step.support}
+            shown |= steps | trace.writers.keys()
+            members = [member for member in members if member.key in shown]
+        if len(members) + len(steps) > _MOST:
+            many = len(members) + len(steps)
+            raise InvalidInput(f"{many} artifacts are more than can be drawn", witness=many)
+        now = {key: store.describe(key) for key in (*(member.key for member in members), *sorted(steps))}
+        spared = {one.member.key for one in store.spared(number)} & now.keys()
         arcs = store.support(list(now))
         around = {arc.parent: store.describe(arc.parent) for arc in arcs if arc.parent not in now}
     spots = [_member(member, now[member.key], declared) for member in members]
+    for key in sorted(now.keys() - {member.key for member in members}):
+        look = Look.SPARED if key in spared else Look.FROZEN
+        spots.append(Spot(key=key, kind=now[key].kind, before=Look.SERVED, after=look))
     for key, listing in around.items():
         look = Look.SERVED if listing.state is State.ACTIVE else Look.LEFT
         spots.append(Spot(key=key, kind=listing.kind, before=look, after=look))
@@ -106,7 +123,7 @@ def picture_of(memory: Memory, case: CaseLike) -> str:
     return draw_cascade(
         spots,
         [(arc.parent, arc.child) for arc in arcs],
-        title=f"Case {number}: {declared.event}, {declared.status}",
+        title=f"Case {number}: {declared.event}, {declared.status}" + (f"; run {run}" if run else ""),
         before={"withdrawn": f"{declared.withdrawn:,}"},
         after={look.word: f"{n:,}" for look in Look if (n := count[look])},
     )
@@ -358,6 +375,8 @@ svg{display:block}.scroll svg{width:100%}
 .out{--c:#d55e00}.out rect{stroke-dasharray:5 3}
 .repaired{--c:#009e73}.repaired rect{stroke-width:2}
 .released{--c:#3a94d0}.released rect{stroke-width:2}
+.spared{--c:#e69f00}.spared rect{stroke-width:2}
+.frozen{--c:#56b4e9}.frozen .id{fill:var(--dim)}
 .left{--c:#d55e00}.left rect{stroke-dasharray:5 3;stroke-width:1.6}
 .chip:hover rect{stroke-width:3}
 .id{fill:var(--ink);font:11px ui-monospace,Menlo,Consolas,monospace}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypedDict
@@ -20,6 +21,7 @@ from memorepair.errors import (
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import CaseStatus, Json, Key, State
+from memorepair.picture import picture_of
 from memorepair.recovery import Effect, Recorder, Tool
 from memorepair.repair.jsontext import parse
 from memorepair.repair.soundness import soundness_violations
@@ -569,3 +571,29 @@ def test_without_an_agent_the_case_waits_for_the_replay(memory: Memory, diner: D
     memory.undo(report.case, **WHO)
     with pytest.raises(InvalidInput, match="undone"):
         memory.replay(report.case, "dinner", diner, tools=town.tools.values())
+
+
+def test_the_picture_of_a_run_tells_its_nodes_apart(memory: Memory, diner: Diner, town: Town) -> None:
+    with memory.run(task="t", scope=SCOPE, id="other") as run:
+        home, day = run.read(HOME, id="home"), run.read("user/42::day", id="day")
+        run.claim("it is Friday", uses=[[home], [day]], id="known")
+    report = memory.recover("dinner", HOME, agent=diner, tools=town.tools.values(), **WHO)
+    looks = {}
+    for name in ("dinner", "other"):
+        page = picture_of(memory, report.case, run=name)
+        assert "Chez Paul" not in page
+        assert "Le Bec" not in page
+        after = page[page.index("After: what repair") :]
+        looks[name] = {
+            id: style
+            for style, id in re.findall(
+                r'class="chip (\w+) n\d+".*?class="id"[^>]*>([^<]*)<', after, re.DOTALL
+            )
+        }
+    assert looks["dinner"]["home"] in ("root", "repaired")
+    assert looks["dinner"]["city"] == looks["dinner"]["answer"] == "repaired"
+    assert looks["dinner"]["ask"] == looks["dinner"]["weather"] == "frozen"
+    assert looks["dinner"]["remember"] == looks["dinner"]["last dinner"] == "left"
+    assert looks["other"]["known"] == "spared"
+    with pytest.raises(UnknownId):
+        picture_of(memory, report.case, run="nobody")

@@ -95,11 +95,14 @@ def picture(
     case: CaseNumber,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The page (XHTML) to write.", dir_okay=False)],
     db: Db,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="RUN", help="Show what became of this run instead.")
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
     """A page with the case's cascade, before and after: ids, states and reasons, no content."""
     with opened(db) as memory:
-        page = picture_of(memory, case)
+        page = picture_of(memory, case, run=run)
     file.write_text(page, encoding="utf-8")
     if as_json:
         emit({"case": case, "file": str(file)})
