@@ -9,12 +9,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from memorepair.frontier import Frontier, frontier
 from memorepair.graphs.digraph import Digraph, Mask
-from memorepair.integers import fraction
 from memorepair.problems import SelectionInstance
+from memorepair.problems.integers import fraction
 from memorepair.repair.candidates import Candidates
 from memorepair.selection import select
+from memorepair.selection.frontier import Frontier, frontier
 
 SHARE = 0.57
 """Of repair-all's cost: the lowest that the paper reports."""
