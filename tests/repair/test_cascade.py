@@ -61,9 +61,9 @@ def test_reading_keeps_one_propagating_arc_a_pair(
 ) -> None:
     cascade = make_cascade(DIAMOND, ["root"])
     first, *others = cascade.support
-    doubled = replace(cascade, support=(first, replace(first, group=1), *others))
+    doubled = replace(cascade, support=(first, first._replace(group=1), *others))
     assert len(read_cascade(make_shelf(doubled), 1).support) == len(cascade.support)
-    lineage = replace(cascade, support=(replace(first, relation=Relation.SUPERSEDE), *others))
+    lineage = replace(cascade, support=(first._replace(relation=Relation.SUPERSEDE), *others))
     assert read_cascade(make_shelf(lineage), 1).support == tuple(others)
 
 
