@@ -33,7 +33,11 @@ POINT = Embedding(vector=(1.0, 2.0), model="given", revision="1", normalised=Fal
 # Each public name of the facade and of the store says here what it is. A new one has no place yet: it fails
 # `test_every_public_name_is_classified` until it is put below, and a serving one is driven from then on.
 
+BOOKS = ("health", "ledger", "limits", "queue", "tries")
+
 SERVING: dict[str, Callable[[Memory, Key], object]] = {
+    "checkup": lambda memory, key: memory.checkup(dry_run=True),
+    "housekeeper": lambda memory, key: memory.housekeeper().run(dry_run=True),
     "get": lambda memory, key: memory.get(key),
     "search": lambda memory, key: [
         memory.search(CANARY, scope=SCOPE, limit=100),
@@ -81,6 +85,13 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "epoch": lambda store, key: store.epoch(),
     "drafts": lambda store, key: [store.drafts([(key, no)]) for no in (1, 2, 3)],
     "operator_costs": lambda store, key: store.operator_costs(),
+    "check_index": lambda store, key: store.check_index(),
+    "marks": lambda store, key: store.marks([key]),
+    "notes": lambda store, key: [
+        store.notes(book) for book in ("health", "ledger", "limits", "queue", "tries")
+    ],
+    "spaces": lambda store, key: store.spaces(),
+    "vectors": lambda store, key: [store.vectors(space, [key]) for space in store.spaces()],
 }
 """Those that give content, and those that tell of artifacts without any."""
 
@@ -114,6 +125,7 @@ WRITING = {
         "migrate",
     ),
     *("judge_suspects", "widen_case"),
+    *("maintain", "mend", "reindex", "embed_missing", "drop_vectors", "note", "patrol"),
     *("stage", "reject", "publish", "discard_staged", "close_case", "begin_repair", "repair", "undo"),
     *("erase", "purge", "prune", "recover", "replay", "run", "set_status", "set_scale", "note_operator_runs"),
 }
@@ -133,6 +145,9 @@ HOUSEHOLD = {
         "readonly",
         "reading",
         "repairing",
+        "space",
+        "embedder",
+        "now",
     ),
 }
 
@@ -158,6 +173,12 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     **dict.fromkeys((name,) for name in ("erase", "prune", "select", "solvers", "convert", "demo")),
     ("audit-provenance",): ("audit-provenance",),
     ("run", "list"): ("run", "list"),
+    ("checkup",): ("checkup", "--repair"),
+    ("record",): ("record",),
+    ("metrics",): ("metrics",),
+    ("patrol",): ("patrol",),
+    ("review", "list"): ("review", "list"),
+    **dict.fromkeys(("review", name) for name in ("show", "approve", "reject")),
     **dict.fromkeys(("run", name) for name in ("show", "recover", "replay")),
     ("recover",): None,
 }

@@ -253,6 +253,17 @@ def table() -> dict[str, list[Verb]]:
             *(call("prune", **{name: value}) for name, values in NAMED for value in values),
         ],
         "merge": [call("merge", value) for value in (None, 5, [5], [None])],
+        "housekeeper": [call("housekeeper", value) for value in (5, "x", {})],
+        "checkup": [
+            *(call("checkup", keeping=value) for value in (5, "x")),
+            *(call("checkup", since=value) for value in (-1, "x", 1.5)),
+            *(call("checkup", progress=value) for value in ("x", 5)),
+        ],
+        "patrol": [
+            *(call("patrol", value) for value in (5, ["holiday"], [5])),
+            *(call("patrol", keeping=value) for value in (5, "x")),
+            call("patrol", progress="x"),
+        ],
         "run": [
             *(lambda memory, value=value: opened(memory, task=value) for value in NO_TEXT),
             *(lambda memory, value=value: opened(memory, task="t", scope=value) for value in ("s", 5)),

@@ -27,6 +27,8 @@ ENGINE_READS = {
     "statistics._TEXT": "lengths",
     "statistics.take": "counts and lengths",
     "check._CONTENT": "content becomes a digest at once",
+    "mending._TEXTS": "whether there is a vector; the text comes through the barrier",
+    "upkeep._keep_vectors": "a vector of the former version becomes the next one's",
     "index.add": "the index is given the text",
     "index.add_from": "the index is given the text",
     "index.remove": "the index must be given the text it was given before",

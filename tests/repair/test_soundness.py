@@ -526,7 +526,7 @@ def histories(draw: st.DrawFn) -> tuple[Sketch, RepairEvent, Sketch, list[Key]]:
         above = sorted(draw(st.sets(st.sampled_from(names[:place])))) if place else []
         before.put(name, f"{place} of old", tuple(above))
     roots = tuple(sorted(draw(st.sets(st.sampled_from(names), min_size=1))))
-    kind = draw(st.sampled_from(EventKind))
+    kind = draw(st.sampled_from(sorted(set(EventKind) - {EventKind.MAINTAIN})))
     if kind is EventKind.DELETE:
         event = RepairEvent(kind=kind, roots=roots, delta=Deletion())
     elif kind is EventKind.CORRECT:

@@ -6,6 +6,7 @@ reading.py     get, search, list, history, explain, inspect, status
 events.py      delete, correct, migrate
 provenance.py  audit of arcs that nobody recorded
 repairing.py   plan, repair
+keeping.py     housekeeper, checkup, patrol
 running.py     run, recover, replay
 removing.py    undo, erase, receipt, prune
 memory.py      Memory: all of them over one open store

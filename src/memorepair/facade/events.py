@@ -10,11 +10,12 @@ from memorepair.errors import InvalidEvent
 from memorepair.facade.base import Opened
 from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import KeyLike, as_keys, as_mapping
-from memorepair.memory.artifact import Case, Key
+from memorepair.memory.artifact import Case, Key, State
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.repair import engine
 from memorepair.repair.audit.report import audit_store
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
+from memorepair.repair.evidence import duplicate_of
 
 SameOrigin: TypeAlias = Iterable[KeyLike | Iterable[KeyLike]]
 """Sets of keys, each of which counts as one source."""
@@ -144,6 +145,8 @@ class Events(Opened):
                 raise InvalidEvent(f"an event needs {name}", witness=name.split()[-1])
         if suspected is None and evidence == "none":  # evidence and suspicions do not go together
             suspected = self._suspected
+        if kind is EventKind.DELETE:
+            roots = self._with_duplicates(roots)
         event = RepairEvent(
             kind=kind,
             roots=roots,
@@ -162,6 +165,17 @@ class Events(Opened):
             suspects=self._suspects(event.suspected),
             dry_run=dry_run,
         )
+
+    def _with_duplicates(self, roots: tuple[Key, ...]) -> tuple[Key, ...]:
+        """With the duplicates archived under the roots: who deletes what is served means them as well."""
+        found: dict[Key, None] = {}
+        for root in roots:
+            for parent in self._store.parents(root):
+                if parent.state is State.ARCHIVED and parent.case is not None:
+                    case = self._store.case(parent.case)
+                    if duplicate_of(case, parent.key) == root:
+                        found[parent.key] = None
+        return (*roots, *(key for key in found if key not in roots))
 
     def _suspects(self, threshold: float | None) -> builtins.list[SuspectedArc]:
         """What an audit proposes now and a cascade from the threshold on follows."""

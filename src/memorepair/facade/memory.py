@@ -11,6 +11,7 @@ from typing import Self
 from memorepair.errors import InvalidInput
 from memorepair.facade.base import LONGEST_DAYS, RETENTION_DAYS, check_callable
 from memorepair.facade.events import Events
+from memorepair.facade.keeping import Keeping
 from memorepair.facade.provenance import Provenance
 from memorepair.facade.reading import Reading
 from memorepair.facade.removing import Removing
@@ -31,7 +32,7 @@ DEFAULT_EMBEDDER = HashedNgrams()
 """What makes vectors unless told otherwise."""
 
 
-class Memory(Writing, Reading, Events, Provenance, Repairing, Running, Removing):
+class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, Removing):
     """A memory whose derived parts can be withdrawn, repaired and republished.
 
     Every verb names artifacts by `Key` or its written form ``user/42::home``, cases by `Case` or number.

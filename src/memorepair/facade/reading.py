@@ -24,7 +24,7 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.capture import note_reads
 from memorepair.memory.statistics import Statistics
-from memorepair.repair.evidence import worded
+from memorepair.repair.evidence import duplicate_of, worded
 from memorepair.repair.plan import CHOSEN, suspicion
 
 
@@ -143,6 +143,8 @@ class Reading(Opened):
         return f"case {cases[0]} spared it, for it {worded(by)}"
 
     def _why(self, listing: Listing, case: Case | None) -> str:
+        if case is None and listing.state is State.PENDING_REVIEW:
+            return "served, flagged: a person is to say whether it holds"
         if case is None and listing.state is State.ACTIVE:
             kept = self._kept(listing.key)
             return "served: active" + (f"; {kept}" if kept else "")
@@ -155,6 +157,8 @@ class Reading(Opened):
 
     def _why_of(self, listing: Listing, case: Case) -> str:
         because = f"case {case.id} ({case.event}" + (f": {case.reason})" if case.reason else ")")
+        if (primary := duplicate_of(case, listing.key)) is not None:
+            return f"archived as a duplicate of {primary} by case {case.id}"
         if listing.key in case.roots:
             return f"{listing.state.name.lower()}: a root of {because}"
         if listing.state is not State.WITHDRAWN:

@@ -44,6 +44,7 @@ def declared(db: Connection, case: int) -> list[object]:
     """What the books say of a case's event, for the seal of its withdrawal."""
     rows = db.rows("SELECT tau, at, horizon, n, actor, reason, delta FROM cases WHERE cause = ?", (case,))
     rows += db.rows("SELECT pos, aid, vid FROM case_root WHERE cause = ? ORDER BY pos", (case,))
+    rows += db.rows("SELECT vid, weight, at FROM mark WHERE cause = ? ORDER BY vid", (case,))
     return [*rows, buried(db, case, root=True)]
 
 
@@ -103,14 +104,12 @@ class Cases:
         for root, one in zip(roots, there, strict=True):
             if one.state is State.ERASED:
                 raise Withdrawn(root, one.cause, "erased")
-        case = self._insert(event, actor, reason, to_json(delta, "the delta of the event", roots[0]), erase)
+        case = self.declare(
+            event, roots, to_json(delta, "the delta of the event", roots[0]), actor, reason, erase=erase
+        )
         if suspected is not None:
             self._db.run("UPDATE cases SET suspected = ? WHERE cause = ?", (suspected, case))
             self._suspects.bring(case, suspects)
-        self._db.many(
-            "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
-            ((case, position, one.aid, one.vid) for position, one in enumerate(there)),
-        )
         with self._journal.entry("withdraw", case=case, actor=actor, reason=reason) as seq:
             newly = self._barrier.withdraw(
                 case,
@@ -130,13 +129,16 @@ class Cases:
         if replacements:
             self._writer.write(replacements, act="replace", case=case, replacing=frozenset(roots))
         replaced = {prepared.draft.key for prepared in replacements}
-        self._supersede(case, [places[root].vid for root in roots if root in replaced], journalled=True)
+        there_instead = [places[root].vid for root in roots if root in replaced]
+        self._supersede(case, there_instead, State.SUPERSEDED, journalled=True)
         moved = [root for root in roots if root in successors and root not in replaced]
         for root in moved:
             successor = known(find(self._db, [successors[root]]), successors[root])
             if successor.state is not State.ACTIVE:
                 raise Withdrawn(successors[root], successor.cause, successor.state.name.lower())
-        self._supersede(case, [places[root].vid for root in moved], journalled=False)
+        # What lost a conflict is archived; an interface is superseded by the new one.
+        state = State.ARCHIVED if event == "correct" else State.SUPERSEDED
+        self._supersede(case, [places[root].vid for root in moved], state, journalled=False)
         return case
 
     def _check(
@@ -161,14 +163,30 @@ class Cases:
         places = find(self._db, [key for one in sets for key in one])
         return [[known(places, key).aid for key in one] for one in sets]
 
-    def _insert(self, event: str, actor: str | None, reason: str | None, delta: str, erase: bool) -> int:
+    def declare(
+        self,
+        event: str,
+        roots: Sequence[Key],
+        delta: str,
+        actor: str | None,
+        reason: str | None,
+        *,
+        erase: bool = False,
+    ) -> int:
+        """Enter an event with its roots and its delta (JSON) in the books; its number."""
         erasure = Erasure.ASKED.value if erase else None
         self._db.run(
             """INSERT INTO cases(tau, status, at, horizon, n, actor, reason, delta, erasure)
             SELECT ?, ?, ?, max(vid), 0, ?, ?, ?, ? FROM version""",
             (event, CaseStatus.OPEN.value, self._clock(), actor, reason, delta, erasure),
         )
-        return self._db.number("SELECT last_insert_rowid()")
+        case = self._db.number("SELECT last_insert_rowid()")
+        places = find(self._db, roots)
+        self._db.many(
+            "INSERT INTO case_root(cause, pos, aid, vid) VALUES(?,?,?,?)",
+            ((case, pos, places[root].aid, places[root].vid) for pos, root in enumerate(roots)),
+        )
+        return case
 
     def _bury(self, case: int, *, every_version: bool) -> None:
         # Engine read: the versions of the roots that were in service, turned into digests at once.
@@ -190,13 +208,13 @@ class Cases:
             ),
         )
 
-    def _supersede(self, case: int, vids: Sequence[int], *, journalled: bool) -> None:
+    def _supersede(self, case: int, vids: Sequence[int], state: State, *, journalled: bool) -> None:
         if not vids:
             return
         if not journalled:
             with self._journal.entry("supersede", case=case) as seq:
-                self._journal.add(seq, ((vid, self._state(vid), State.SUPERSEDED) for vid in vids))
-        self._barrier.move(vids, State.SUPERSEDED, case)
+                self._journal.add(seq, ((vid, self._state(vid), state) for vid in vids))
+        self._barrier.move(vids, state, case)
 
     def _state(self, vid: int) -> int:
         return self._db.number("SELECT state FROM barrier WHERE vid = ?", (vid,))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Key, Listing, Scope, State, check_scope
-from memorepair.memory.codec import LISTING, check_limit, listing_of, scope_name
+from memorepair.memory.artifact import SERVING, Key, Listing, Scope, State, check_scope
+from memorepair.memory.codec import LISTING, STATE, check_limit, listing_of, scope_name
 from memorepair.memory.connection import Connection, Value
 from memorepair.memory.keys import place
 
@@ -32,9 +32,9 @@ def listing(
         wanted["s.name = ?"] = scope_name(scope)
     if kind is not None:
         wanted["v.kind = ?"] = kind
-    barred = state is not None and state is not State.ACTIVE
+    barred = state is not None and state not in SERVING
     if state is not None:
-        wanted["b.state = ?" if barred else "coalesce(b.state, 0) = ?"] = state
+        wanted["b.state = ?" if barred else f"{STATE} = ?"] = state
     where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
     statement = f"{_BARRED if barred else _ORDERED}{where} ORDER BY s.name, a.id LIMIT ?"
     rows = db.rows(statement, (*wanted.values(), check_limit(limit)))
@@ -70,7 +70,7 @@ def _near(db: Connection, ends: str, key: Key) -> list[Listing]:
 def counts(db: Connection) -> dict[tuple[State, Kind], int]:
     """How many artifacts are in each state, of each kind."""
     rows = db.rows(
-        """SELECT coalesce(b.state, 0), v.kind, count(*) FROM artifact a JOIN version v ON v.vid = a.cur
-        LEFT JOIN barrier b ON b.vid = a.cur GROUP BY 1, 2"""
+        f"""SELECT {STATE}, v.kind, count(*) FROM artifact a JOIN version v ON v.vid = a.cur
+        LEFT JOIN barrier b ON b.vid = a.cur GROUP BY 1, 2"""  # noqa: S608  literals
     )
     return {(State(state), Kind(kind)): n for state, kind, n in rows}

@@ -12,6 +12,7 @@ from memorepair.memory.cases import buried, declared
 from memorepair.memory.connection import Connection, Row
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
+from memorepair.memory.notes import check_notes
 from memorepair.memory.secret import UNKNOWN, Secret
 
 # The barrier is the journal's sum: each version's last row says whether a barrier stands, in which state, and
@@ -32,10 +33,10 @@ _BARRIER = """WITH last AS (
             ON r.seq = f.seq AND r.vid = l.vid WHERE f.cause = j.cause ORDER BY f.seq LIMIT 1)
         ELSE j.cause END AS owner
         FROM last l JOIN journal j ON j.seq = l.seq)
-    SELECT v.vid, b.state, w.due FROM version v LEFT JOIN wanted w ON w.vid = v.vid
+    SELECT v.vid, b.state, w.due, w.owner FROM version v LEFT JOIN wanted w ON w.vid = v.vid
     LEFT JOIN barrier b ON b.vid = v.vid
     WHERE w.vid IS NULL OR b.state IS NOT w.due OR (w.due NOTNULL AND b.cause IS NOT w.owner)
-    UNION ALL SELECT b.vid, b.state, NULL FROM barrier b
+    UNION ALL SELECT b.vid, b.state, NULL, NULL FROM barrier b
     LEFT JOIN version v ON v.vid = b.vid WHERE v.vid IS NULL"""
 
 # What the journal has last of the arcs into each version, against those there are.
@@ -56,9 +57,10 @@ _IMAGES = """WITH stood AS (SELECT seq, vid, before, after,
     found AS (SELECT seq, dst_vid AS vid,
         arcs_digest(json_group_array(json_array(src_vid, rel, grp, pos))) AS arcs
         FROM arc_image GROUP BY seq, dst_vid)
-    SELECT s.vid FROM stood s JOIN journal j ON j.seq = s.seq AND j.act = 'publish'
+    SELECT s.vid FROM stood s JOIN journal j ON j.seq = s.seq AND j.act IN ('publish', 'redirect')
     JOIN cases k ON k.cause = j.cause AND k.status <> ?2 LEFT JOIN found f ON f.seq = s.seq AND f.vid = s.vid
-    WHERE s.before = ?3 AND s.after = ?4 AND coalesce(s.earlier, ?1) IS NOT coalesce(f.arcs, ?1)
+    WHERE (j.act = 'redirect' OR s.before = ?3 AND s.after = ?4)
+    AND coalesce(s.earlier, ?1) IS NOT coalesce(f.arcs, ?1)
     UNION ALL SELECT f.vid FROM found f LEFT JOIN stood s ON s.seq = f.seq AND s.vid = f.vid
     WHERE s.vid IS NULL"""
 _COUNTED = (
@@ -98,21 +100,27 @@ def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
         if row[0] != "ok"
     ]
     faults += journal.verify()
-    faults += _content(db, secret)
+    faults += check_content(db, secret)
     faults += _barriers(db)
     faults += _arcs(db, secret)
     faults += _suspects(db, secret)
     faults += _books(db, secret)
+    faults += check_notes(db, secret)
     for code, what, statement in _COUNTED:
         if n := db.number(statement):
             faults.append(Fault(code=code, message=f"{n} {what}", witness=n))
     return faults
 
 
+def misplaced(db: Connection) -> list[Row]:
+    """Barriers that are not the journal's: (vid, state that stands, state and case that should; or None)."""
+    return db.rows(_BARRIER, (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.WITHDRAWN))
+
+
 def _barriers(db: Connection) -> Iterator[Fault]:
-    states = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.WITHDRAWN)
-    for vid, state, due in db.rows(_BARRIER, states):
-        stands = "no barrier" if state is None else State(state).name.lower()
+    for vid, state, due, _ in misplaced(db):
+        known = state in set(State)
+        stands = "no barrier" if state is None else State(state).name.lower() if known else f"state {state}"
         wanted = "none" if due is None else State(due).name.lower()
         what = (
             "of another case than the journal says" if state == due else f"where the journal wants {wanted}"
@@ -148,13 +156,18 @@ def _suspects(db: Connection, secret: Secret) -> Iterator[Fault]:
 def _books(db: Connection, secret: Secret) -> Iterator[Fault]:
     for case, act, also in db.rows(
         """SELECT k.cause, j.act, j.also FROM cases k
-        LEFT JOIN journal j ON j.cause = k.cause AND j.act IN ('withdraw', 'erase')
+        LEFT JOIN journal j ON j.cause = k.cause AND j.act IN ('withdraw', 'erase', 'maintain')
         WHERE k.status <> ? ORDER BY k.cause""",
         (CaseStatus.UNDONE,),
     ):
         said = buried(db, case, root=False) if act == "erase" else declared(db, case)
         if secret.books(said) != also:
             yield Fault(code="case", message=f"the books of case {case} are not those written", witness=case)
+
+
+def check_content(db: Connection, secret: Secret) -> list[Fault]:
+    """Versions whose content, or what describes it, is not what was written; reads all of it."""
+    return list(_content(db, secret))
 
 
 def _content(db: Connection, secret: Secret) -> Iterator[Fault]:

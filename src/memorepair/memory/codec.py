@@ -180,14 +180,18 @@ def stated(slot: Slot | None) -> str | None:
     return "\0".join(("slot", *parts))
 
 
-ARTIFACT = """s.name, a.id, v.no, c.text, v.kind, v.arch, c.meta, x.v, p.model, p.revision, p.normalised,
-    a.born, v.born, u.last"""
+PENDING = "EXISTS(SELECT 1 FROM mark m WHERE m.vid = v.vid AND m.weight ISNULL)"
+"""Whether a person is to review the version v, which is served meanwhile."""
+
+ARTIFACT = f"""s.name, a.id, v.no, c.text, v.kind, v.arch, c.meta, x.v, p.model, p.revision, p.normalised,
+    {PENDING}, a.born, v.born, u.last"""
 """Columns of `artifact_of`: scope s, artifact a, version v, content c, vector x, space p, usage u."""
 
 
 def artifact_of(row: Row, state: State) -> Artifact:
     """An artifact from the columns `ARTIFACT`."""
-    name, id, no, text, kind, arch, meta, vector, model, revision, normalised, created, updated, last = row
+    name, id, no, text, kind, arch, meta, vector, model, revision, normalised, pending, *times = row
+    created, updated, last = times
     said: dict[str, Any] = {} if meta is None else json.loads(meta)
     return Artifact(
         key=key_of(name, id),
@@ -195,7 +199,7 @@ def artifact_of(row: Row, state: State) -> Artifact:
         content=text,
         kind=Kind(kind),
         arch=Arch(arch),
-        state=state,
+        state=State.PENDING_REVIEW if pending and state is State.ACTIVE else state,
         source=Source(said.get("source", Source.USER)),
         type=Type(said["type"]) if "type" in said else None,
         slot=slot_of(meta),
@@ -219,7 +223,10 @@ SPACE = "SELECT space FROM space WHERE model = ? AND revision = ? AND dimension 
 """The number of a `Space`."""
 
 
-LISTING = """s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, 0), b.cause, k.reason, a.born, v.born,
+STATE = f"coalesce(b.state, iif({PENDING}, {State.PENDING_REVIEW}, 0))"
+"""State of a current version v with its barrier b."""
+
+LISTING = f"""s.name, a.id, v.no, v.kind, v.arch, {STATE}, b.cause, k.reason, a.born, v.born,
     v.digest"""
 """Columns of `listing_of`: scope s, artifact a, version v, barrier b, case k."""
 

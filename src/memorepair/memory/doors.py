@@ -37,14 +37,25 @@ _GET_MANY = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
     AND a.id = json_extract(j.value, '$[1]')"""  # noqa: S608  literals
 _HISTORY = f"""SELECT v.no, coalesce(b.state, iif(v.vid = a.cur, 0, 3)), b.cause, v.born, v.digest, c.text
     FROM {PAST} WHERE a.aid = ? ORDER BY v.no"""  # noqa: S608  literals
-_SCAN = f"""SELECT 0.0, {ARTIFACT} FROM {SERVED}
-    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY v.vid DESC LIMIT ?"""  # noqa: S608
-_NEAR = f"""SELECT a.id, a.aid, x.vid, x.v FROM {NEAR}
+_WEIGHT = """coalesce((SELECT min(m.weight) FROM mark m WHERE m.vid = v.vid
+    AND m.at >= coalesce((SELECT last FROM usage WHERE aid = v.aid), 0)), 1.0)"""
+"""Of a version v for ranking: what a case has given it, until it is read again."""
+
+_MARKS = f"""SELECT j.key, {_WEIGHT} AS weight FROM json_each(?) j CROSS JOIN artifact a
+    ON a.sid = (SELECT sid FROM scope WHERE name = json_extract(j.value, '$[0]'))
+    AND a.id = json_extract(j.value, '$[1]') JOIN version v ON v.vid = a.cur
+    LEFT JOIN barrier b ON b.vid = a.cur WHERE b.vid IS NULL AND weight < 1"""  # noqa: S608  literals
+
+_SCAN = f"""SELECT -{_WEIGHT} AS score, {ARTIFACT} FROM {SERVED}
+    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?"""  # noqa: S608
+_NEAR = f"""SELECT a.id, a.aid, x.vid, {_WEIGHT.replace("v.aid", "a.aid").replace("v.vid", "x.vid")}, x.v
+    FROM {NEAR}
     WHERE a.sid = ? AND a.id > ? AND x.space = ? ORDER BY a.id LIMIT ?"""  # noqa: S608  literals
 _GET_NEAR = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
     WHERE a.aid = j.value AND b.vid IS NULL"""  # noqa: S608  literals
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
-        SELECT a.aid AS aid, v.vid AS vid, -relevance(c.text, ?1) AS score FROM {HITS}
+        SELECT a.aid AS aid, v.vid AS vid, -{_WEIGHT} * relevance(c.text, ?1) AS score
+        FROM {HITS}
         WHERE fts MATCH ?2 AND a.sid = ?3 AND (?4 = '[]' OR has_terms(c.text, ?4))
         ORDER BY score, v.vid DESC LIMIT ?5) hit
     CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL
@@ -110,6 +121,12 @@ def served(db: Connection, keys: list[Key]) -> dict[Key, Artifact]:
         keys[position]: artifact_of(tuple(columns), State.ACTIVE)
         for position, *columns in db.rows(_GET_MANY, (names,))
     }
+
+
+def marks(db: Connection, keys: list[Key]) -> dict[Key, float]:
+    """Weights below 1 of those of the keys that are served."""
+    names = json.dumps([(scope_name(key.scope), key.id) for key in keys])
+    return {keys[place]: weight for place, weight in db.rows(_MARKS, (names,))}
 
 
 def search(db: Connection, query: object, scopes: Sequence[Scope], limit: int) -> list[Hit]:
@@ -185,7 +202,9 @@ def near(db: Connection, query: Vectors, space: Space, scopes: Sequence[Scope], 
         while rows := db.rows(_NEAR, (sid, last, number[0], _BATCH)):
             scores = nearness((v for *_, v in rows), query).tolist()
             best += [
-                (score, vid, aid) for score, (_, aid, vid, _) in zip(scores, rows, strict=True) if score > 0
+                (score * weight, vid, aid)
+                for score, (_, aid, vid, weight, _) in zip(scores, rows, strict=True)
+                if score > 0
             ]
             if limit >= 0:
                 best = nlargest(limit, best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -11,6 +11,9 @@ from memorepair.memory.artifact import Case, Draft, Erasure, Key, Read, State
 
 Progress: TypeAlias = "Callable[[str, int, int], None]"
 """Told the step, how many are done, and of how many."""
+
+Marks: TypeAlias = "Mapping[Key, float | None]"
+"""Served artifacts to mark: their weight for ranking from now on, None where a person is to review them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,7 +65,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE vector(
             row INTEGER PRIMARY KEY AUTOINCREMENT, vid INTEGER NOT NULL REFERENCES version,
             given INTEGER NOT NULL, space INTEGER NOT NULL REFERENCES space, v BLOB NOT NULL)""",
-        "CREATE UNIQUE INDEX vector_of ON vector(vid, given)",
+        # While a switch of models is under way a version has a vector in the old and in the new space.
+        "CREATE UNIQUE INDEX vector_of ON vector(vid, given, space)",
         "CREATE TABLE recipe(vid INTEGER PRIMARY KEY, body TEXT NOT NULL)",
         # The index holds current versions only, barred or not; so the view is what it must agree with.
         """CREATE VIEW indexed AS SELECT c.vid, c.s, c.text FROM content c
@@ -107,6 +108,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             PRIMARY KEY(digest, cause, aid)) WITHOUT ROWID""",
         "CREATE INDEX tombstone_cause ON tombstone(cause)",
         "CREATE TABLE usage(aid INTEGER PRIMARY KEY, reads INTEGER NOT NULL, last INTEGER NOT NULL)",
+        # A mark on a served version, by a case: its weight for ranking from that instant until it is read
+        # again; NULL where a person is to review what it says.
+        """CREATE TABLE mark(
+            vid INTEGER NOT NULL, cause INTEGER NOT NULL, weight REAL, at INTEGER NOT NULL,
+            PRIMARY KEY(vid, cause)) WITHOUT ROWID""",
+        # What housekeeping keeps beside the artifacts, JSON without content; seq: the entry that covers it.
+        """CREATE TABLE note(
+            book TEXT NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL,
+            PRIMARY KEY(book, name)) WITHOUT ROWID""",
         # size, cost: means of the runs measured; square: sum of squared deviations from that cost.
         """CREATE TABLE operator_cost(
             operator TEXT NOT NULL, unit TEXT NOT NULL, octave INTEGER NOT NULL, runs INTEGER NOT NULL,

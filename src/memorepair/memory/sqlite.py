@@ -46,6 +46,7 @@ from memorepair.memory.exchange import (
     Carried,
     Entry,
     Fault,
+    Marks,
     Member,
     MergeReport,
     OperatorCost,
@@ -64,21 +65,24 @@ from memorepair.memory.exchange import (
 )
 from memorepair.memory.export import Export
 from memorepair.memory.journal import Journal
+from memorepair.memory.mending import Mending
 from memorepair.memory.merging import Merging
 from memorepair.memory.migration import migrate
+from memorepair.memory.notes import Notes
 from memorepair.memory.publication import Publication
 from memorepair.memory.repairlock import repair_lock
 from memorepair.memory.retention import Retention
 from memorepair.memory.secret import Secret, key_file
 from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.statistics import Statistics
-from memorepair.memory.store import NO_DELTA, NO_SUCCESSORS
+from memorepair.memory.store import NO_DELTA, NO_MARKS, NO_SUCCESSORS
 from memorepair.memory.survey import Survey
 from memorepair.memory.suspects import Suspects
 from memorepair.memory.undo import Undo
+from memorepair.memory.upkeep import Upkeep
 from memorepair.memory.usage import Usage
 from memorepair.memory.values import check_names, check_text, named, require_names
-from memorepair.memory.vectors import Embedder, Space, Vectors, embedded, space_of
+from memorepair.memory.vectors import STORED, Embedder, Space, Vectors, embedded, space_of
 from memorepair.memory.writer import Writer
 
 PURGE_SECONDS = 2.0
@@ -119,6 +123,9 @@ class SqliteStore:
         self._suspects = Suspects(db, self._journal)
         self._cases = Cases(db, self._journal, barrier, writer, self._suspects, secret, clock)
         self._publication = Publication(db, self._journal, barrier, writer)
+        self._upkeep = Upkeep(db, self._journal, writer, self._cases)
+        self._mending = Mending(db, self._journal)
+        self._notes = Notes(db, self._journal)
         self._undo = Undo(db, self._journal, self._cases, self._suspects)
         self._eraser = Eraser(db, self._journal, secret, self._cases)
         self._retention = Retention(db, self._journal)
@@ -282,11 +289,14 @@ class SqliteStore:
         suspected: float | None = None,
         suspects: Sequence[SuspectedArc] = (),
         look: Callable[[int], None] | None = None,
+        expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> Case:
         prepared = self._prepare(replacements)
         check_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
+            if expect is not None:
+                expect()
             number = self._cases.open(
                 event,
                 roots,
@@ -305,6 +315,123 @@ class SqliteStore:
             if look is not None:
                 look(number)
         return replace(case, id=0) if dry_run else case
+
+    def maintain(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        duplicates: Mapping[Key, Key] = NO_SUCCESSORS,
+        marks: Marks = NO_MARKS,
+        anew: bool = False,
+        delta: Mapping[str, Json] = NO_DELTA,
+        actor: str | None,
+        reason: str | None,
+        expect: Callable[[], None] | None = None,
+        dry_run: bool = False,
+    ) -> Case:
+        prepared = self._prepare(drafts)
+        check_names(actor, reason)
+        with self._writing(full=True, keep=not dry_run):
+            if expect is not None:
+                expect()
+            number = self._upkeep.maintain(
+                prepared,
+                duplicates,
+                marks,
+                anew=anew,
+                delta=delta,
+                actor=actor,
+                reason=reason,
+                at=self._clock(),
+            )
+            case = self._cases.get(number)
+        return replace(case, id=0) if dry_run else case
+
+    def mend(
+        self,
+        keys: Sequence[Key],
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Key]:
+        check_names(actor, reason)
+        with self._writing(full=True, keep=not dry_run):
+            return self._mending.states(keys, actor=actor, reason=reason)
+
+    def reindex(self, *, actor: str | None = None, reason: str | None = None) -> None:
+        check_names(actor, reason)
+        with self._writing(full=True):
+            if faults := check.check_content(self._db, self._secret):
+                raise CorruptStore(
+                    f"the index is not made anew from damaged content: {faults[0].message}", witness=faults[0]
+                )
+            self._mending.index(actor=actor, reason=reason)
+
+    def embed_missing(self, limit: int, *, after: int = 0, actor: str | None = None) -> tuple[int, int]:
+        if self._embedder is None:
+            raise InvalidInput("this memory was opened without an embedder", witness="embedder")
+        space = space_of(self._embedder)
+        with self._db.reading():
+            wanted = self._mending.without(space, after, limit)
+        if not wanted:
+            return 0, 0
+        vectors = embedded(self._embedder, [text for _, text in wanted])
+        made = [
+            (vid, vector.astype(STORED).tobytes())
+            for (vid, _), vector in zip(wanted, vectors, strict=True)
+            if vector.any()
+        ]
+        with self._writing():
+            return self._mending.embed(space, made, actor=actor), wanted[-1][0]
+
+    def drop_vectors(self, space: Space, *, actor: str, reason: str) -> int:
+        require_names(actor, reason)
+        with self._writing(full=True):
+            return self._mending.drop(space, actor=actor, reason=reason)
+
+    def spaces(self) -> dict[Space, int]:
+        with self._db.reading():
+            return self._mending.spaces()
+
+    def vectors(self, space: Space, keys: Sequence[Key]) -> dict[Key, Vectors]:
+        with self._db.reading():
+            return self._mending.vectors(space, keys)
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What makes vectors of what is written."""
+        return self._embedder
+
+    @property
+    def space(self) -> Space | None:
+        return None if self._embedder is None else space_of(self._embedder)
+
+    def marks(self, keys: Sequence[Key]) -> dict[Key, float]:
+        with self._db.reading():
+            return doors.marks(self._db, list(keys))
+
+    def notes(self, book: str) -> dict[str, Json]:
+        with self._db.reading():
+            return self._notes.read(book)
+
+    def note(
+        self,
+        book: str,
+        notes: Mapping[str, Json],
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        expect: Callable[[], None] | None = None,
+    ) -> None:
+        check_names(actor, reason)
+        with self._writing():
+            if expect is not None:
+                expect()
+            self._notes.write(book, notes, actor=actor, reason=reason)
+
+    def now(self) -> int:
+        return self._clock()
 
     def widen_case(
         self, case: int, suspected: float, *, actor: str | None = None, reason: str | None = None
@@ -550,10 +677,14 @@ class SqliteStore:
     def check(self) -> list[Fault]:
         with self._db.reading():
             faults = check.check(self._db, self._journal, self._secret)
-        if not self._db.readonly:  # the index is checked by a statement that counts as a write
-            with self._db.writing(keep=False):
-                faults += check.check_index(self._db)
-        return faults
+        return faults + self.check_index()
+
+    def check_index(self) -> list[Fault]:
+        """Whether the full-text index agrees with the content; nothing of a store that is `readonly`."""
+        if self._db.readonly:  # it takes a statement that counts as a write
+            return []
+        with self._db.writing(keep=False):
+            return check.check_index(self._db)
 
     # reviewing -------------------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from memorepair.memory.exchange import (
     Carried,
     Entry,
     Fault,
+    Marks,
     Member,
     MergeReport,
     OperatorCost,
@@ -48,6 +49,7 @@ from memorepair.memory.export import Export
 from memorepair.memory.snapshot import Snapshot
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.survey import Survey
+from memorepair.memory.vectors import Space, Vectors
 
 __all__ = [
     "Carried",
@@ -71,6 +73,7 @@ __all__ = [
 
 NO_SUCCESSORS: Mapping[Key, Key] = {}
 NO_DELTA: Mapping[str, Json] = {}
+NO_MARKS: Marks = {}
 
 
 class Store(Protocol):
@@ -170,6 +173,7 @@ class Store(Protocol):
         suspected: float | None = None,
         suspects: Sequence[SuspectedArc] = (),
         look: Callable[[int], None] | None = None,
+        expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> Case:
         """Withdraw the cascade of the roots, and serve what replaces them; durable when it returns.
@@ -194,6 +198,8 @@ class Store(Protocol):
             judged stays as it is.
         look
             Called with the case's number when all is done and before it is committed; it may read the store.
+        expect
+            Called first, under the write lock; what it raises ends it. It may read the store.
         dry_run
             Do all of it, then take it back; the case has number 0.
 
@@ -209,6 +215,120 @@ class Store(Protocol):
         Tombstoned, Withdrawn, StaleRead, InvalidInput
             As `write`, for a replacement.
         """
+        ...
+
+    def maintain(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        duplicates: Mapping[Key, Key] = NO_SUCCESSORS,
+        marks: Marks = NO_MARKS,
+        anew: bool = False,
+        delta: Mapping[str, Json] = NO_DELTA,
+        actor: str | None,
+        reason: str | None,
+        expect: Callable[[], None] | None = None,
+        dry_run: bool = False,
+    ) -> Case:
+        """Change what leaves every statement as it is, as one case that is closed when it returns.
+
+        Nothing is withdrawn: new state in and old state out in one transaction, and `undo` takes it back.
+
+        Parameters
+        ----------
+        drafts
+            Next versions that say the same; they stand on what the former ones stood on, and keep their time.
+        duplicates
+            Artifact to archive -> the one that stays; its readers read that one from then on.
+        marks
+            Served artifacts with their weight for ranking until they are read again; None for review.
+        anew
+            Leave the vectors that were given behind: the store's embedder makes new ones.
+        expect
+            Called first, under the write lock; what it raises ends it. It may read the store.
+
+        Raises
+        ------
+        InvalidEvent
+            Nothing to change; an artifact both kept and archived.
+        StaleRead
+            What is to change is not served any more.
+        CycleFound
+            The one that stays was made from its duplicate, or the other way round.
+        """
+        ...
+
+    def mend(
+        self,
+        keys: Sequence[Key],
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Key]:
+        """Put the barriers of artifacts as the journal has them; those that stood otherwise."""
+        ...
+
+    def reindex(self, *, actor: str | None = None, reason: str | None = None) -> None:
+        """Make the full-text index anew from the content, once that has been checked.
+
+        Raises
+        ------
+        CorruptStore
+            The content is not what was written; nothing was changed.
+        """
+        ...
+
+    def embed_missing(self, limit: int, *, after: int = 0, actor: str | None = None) -> tuple[int, int]:
+        """Give vectors of the store's embedder to at most `limit` served versions without one.
+
+        How many were stored, and where to go on (`after`); 0 where nothing is left. Vectors of other spaces
+        stay: a switch of models has both until `drop_vectors`.
+        """
+        ...
+
+    def drop_vectors(self, space: Space, *, actor: str, reason: str) -> int:
+        """Remove the vectors that an embedder made in a space, by a person; how many."""
+        ...
+
+    def spaces(self) -> dict[Space, int]:
+        """How many served artifacts have a vector in each space."""
+        ...
+
+    def vectors(self, space: Space, keys: Sequence[Key]) -> dict[Key, Vectors]:
+        """Vectors of those of the keys that are served and have one in the space."""
+        ...
+
+    @property
+    def space(self) -> Space | None:
+        """Of the store's embedder; None without one."""
+        ...
+
+    def marks(self, keys: Sequence[Key]) -> dict[Key, float]:
+        """Weights that cases have given those of the keys that are served and not read since."""
+        ...
+
+    def notes(self, book: str) -> dict[str, Json]:
+        """What housekeeping has noted in a book."""
+        ...
+
+    def note(
+        self,
+        book: str,
+        notes: Mapping[str, Json],
+        *,
+        actor: str | None = None,
+        reason: str | None = None,
+        expect: Callable[[], None] | None = None,
+    ) -> None:
+        """Replace notes of a book, sealed by the journal; None removes one. Never content.
+
+        `expect` is called first, under the write lock; what it raises ends it.
+        """
+        ...
+
+    def now(self) -> int:
+        """Nanoseconds since the epoch, by the store's clock."""
         ...
 
     def widen_case(

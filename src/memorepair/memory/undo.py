@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memorepair.errors import UndoRefused
-from memorepair.graphs.terms import PROPAGATING
+from memorepair.graphs.terms import PROPAGATING, Relation
 from memorepair.memory import index
 from memorepair.memory.artifact import CaseStatus, Key, State
 from memorepair.memory.cases import Cases
@@ -25,7 +25,8 @@ _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, rele
     SELECT m.vid, v.aid, m.first, m.before, m.owner, coalesce(b.state, iif(a.cur = m.vid, 0, 3)),
     coalesce(m.before, {State.ARCHIVED}), m.released
     FROM (SELECT r.vid, min(r.seq) AS first, r.before, r.owner,
-        sum(j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released,
+        sum(j.act = 'redirect'
+            OR j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released,
         sum(r.before IS NOT r.after OR r.before = {State.WITHDRAWN} AND EXISTS(
             SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid)) AS changed
         FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq WHERE j.cause = ? GROUP BY r.vid) m
@@ -64,18 +65,21 @@ _DERIVED = f"""SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
     LEFT JOIN barrier b ON b.vid = w.vid LEFT JOIN undoing o ON o.vid = w.vid
     WHERE u.before IS NULL AND o.vid IS NULL AND b.vid IS NULL LIMIT 1"""  # noqa: S608  enum
 
-# What is open again although something it was made from is behind the barrier. Where nothing open stands on
+# What is open again although something it was made from is behind the barrier; a duplicate in the archive is
+# where it belongs. Where nothing open stands on
 # anything barred before, and no such row is found, nothing does afterwards either; but for what the case that
 # barred it has spared.
 _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
-        SELECT u.vid, u.aid, arc.src_vid FROM undoing u JOIN artifact c ON c.aid = u.aid AND c.cur = u.vid
+        SELECT u.vid, u.aid, arc.src_vid, arc.rel FROM undoing u
+        JOIN artifact c ON c.aid = u.aid AND c.cur = u.vid
         CROSS JOIN arc ON arc.dst = u.aid AND arc.rel IN ({_FOLLOWED})
-        UNION ALL SELECT u.vid, u.aid, o.src_vid FROM undoing u
+        UNION ALL SELECT u.vid, u.aid, o.src_vid, o.rel FROM undoing u
         JOIN artifact c ON c.aid = u.aid AND c.cur <> u.vid
         CROSS JOIN arc_old o ON o.dst_vid = u.vid AND o.rel IN ({_FOLLOWED})) u
     {_NAMED} JOIN barrier b ON b.vid = u.src_vid JOIN version w ON w.vid = u.src_vid
     JOIN artifact p ON p.aid = w.aid JOIN scope t ON t.sid = p.sid
     WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid)
+    AND NOT (u.rel = {Relation.CONSOLIDATE} AND b.state = {State.ARCHIVED})
     AND NOT EXISTS(SELECT 1 FROM spared q WHERE q.cause = b.cause AND q.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
 
 # Members that an earlier case had withdrawn, and has still.
@@ -235,6 +239,7 @@ class Undo:
     def _close(self, case: int) -> None:
         run = self._db.run
         run("DELETE FROM tombstone WHERE cause = ?", (case,))
+        run("DELETE FROM mark WHERE cause = ?", (case,))
         run("UPDATE cases SET status = ?, erasure = NULL WHERE cause = ?", (CaseStatus.UNDONE, case))
         # What an earlier case had withdrawn is its own to repair again.
         run(

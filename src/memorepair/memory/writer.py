@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memorepair.errors import CycleFound, InvalidInput, StaleRead, Tombstoned, UnknownId, Withdrawn
@@ -73,12 +74,14 @@ class Writer:
         quarantine: bool = False,
         case: int | None = None,
         replacing: AbstractSet[Key] = frozenset(),
+        as_of: Mapping[Key, int] = MappingProxyType({}),
         progress: Progress | None = None,
     ) -> WriteReport:
         """Store the drafts as one journal entry.
 
         `replacing`: keys that stand behind the barrier and whose next version `case` brings. `quarantine`:
-        drafts that cannot be served any more are kept behind the barrier instead of refused.
+        drafts that cannot be served any more are kept behind the barrier instead of refused. `as_of`: times
+        of versions that say again what was said then.
         """
         if not allow_tombstoned:
             self.refuse_tombstoned(drafts)
@@ -103,7 +106,7 @@ class Writer:
             self._journal.add(
                 seq, ((t.vid, None, State.ACTIVE) for t in targets), self._digests(targets, plan.arcs)
             )
-            self._insert(plan, progress or _nobody)
+            self._insert(plan, progress or _nobody, as_of)
         return WriteReport(
             keys=tuple(plan.targets), artifacts=len(plan.targets), arcs=len(plan.arcs), cycles=cycles
         )
@@ -289,7 +292,7 @@ class Writer:
         """The next free number."""
         return 1 + self._db.number(f"SELECT coalesce(max({column}), 0) FROM {table}")  # noqa: S608  literals
 
-    def _insert(self, plan: _Plan, progress: Progress) -> None:
+    def _insert(self, plan: _Plan, progress: Progress, as_of: Mapping[Key, int]) -> None:
         many = self._db.many
         targets = list(plan.targets.values())
         if not targets:
@@ -300,7 +303,7 @@ class Writer:
         retire_arcs(self._db, ((old.aid, old.vid) for old in former))
         self._insert_artifacts(targets, now)
         many("UPDATE artifact SET cur = ? WHERE aid = ?", ((t.vid, t.aid) for t in targets if t.old))
-        self._insert_versions(targets, now)
+        self._insert_versions(targets, now, as_of)
         add_arcs(self._db, plan.arcs)
         many("INSERT INTO semantic(dst_vid, src) VALUES(?,?)", sorted(plan.semantic))
         progress("rows", len(targets), len(targets))
@@ -314,8 +317,15 @@ class Writer:
             ((target.aid, sids[key.scope], key.id, target.vid, now) for target, key in fresh),
         )
 
-    def _insert_versions(self, targets: Sequence[_Target], now: int) -> None:
-        self.insert([NewVersion(t.vid, t.aid, t.no, now, t.prepared) for t in targets])
+    def _insert_versions(
+        self, targets: Sequence[_Target], now: int, as_of: Mapping[Key, int] = MappingProxyType({})
+    ) -> None:
+        self.insert(
+            [
+                NewVersion(t.vid, t.aid, t.no, as_of.get(t.prepared.draft.key, now), t.prepared)
+                for t in targets
+            ]
+        )
 
     def insert(self, versions: Sequence[NewVersion]) -> None:
         """The rows of versions with their content, in ascending order of vid."""

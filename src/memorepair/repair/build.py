@@ -13,7 +13,7 @@ from memorepair.memory.store import Store
 from memorepair.repair.assignment import SUFFICIENT_SUPPORT, OperatorTable, assign
 from memorepair.repair.candidates import Bar, Candidates
 from memorepair.repair.cascade import Cascade
-from memorepair.repair.events import Migration, RepairEvent
+from memorepair.repair.events import RepairEvent
 from memorepair.repair.history import History
 from memorepair.repair.inputs import inputs_of
 from memorepair.repair.modes import Mode
@@ -96,14 +96,8 @@ def build_candidates(
 
 
 def _superseded(store: Store, event: RepairEvent) -> frozenset[Key]:
-    """Roots in whose place an interface of another key is served."""
-    if not isinstance(event.delta, Migration):
-        return frozenset()
-    return frozenset(
-        root
-        for root, interface in event.delta.interfaces.items()
-        if interface.key != root and store.describe(interface.key).state in SERVING
-    )
+    """Roots in whose place an artifact of another key is served."""
+    return frozenset(root for root, key in event.instead.items() if store.describe(key).state in SERVING)
 
 
 def _bar_cycles(prerequisites: Digraph, keys: tuple[Key, ...], bars: list[Bar | None]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import TypeAlias
 
 from memorepair.errors import InvalidEvent
 from memorepair.graphs.support import POLICIES, Policy
-from memorepair.memory.artifact import Key
+from memorepair.memory.artifact import Draft, Key
+from memorepair.memory.exchange import Marks
 from memorepair.memory.values import check_text, check_type, is_number, is_whole
 
 
@@ -21,6 +22,7 @@ class EventKind(StrEnum):
     CORRECT = "correct"
     MIGRATE = "migrate"
     RECOVER = "recover"
+    MAINTAIN = "maintain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,19 +105,72 @@ class Rollback:
         return frozenset(self.replacements) | frozenset(self.reinstated)
 
 
-Delta: TypeAlias = Deletion | Correction | Migration | Rollback
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """A conflict decided: of each root that lost, the artifact in service that holds its place.
+
+    What lost is archived; what was derived from it is withdrawn, and made anew from what won.
+    """
+
+    winners: Mapping[Key, Key]
+
+    def __post_init__(self) -> None:
+        for loser, winner in self.winners.items():
+            check_type(winner, Key, f"what {loser} lost to is a Key")
+            if winner in self.winners:
+                raise InvalidEvent(f"{winner} wins and loses in one event", witness=winner)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintenance:
+    """State that changes while every statement stays what it is: nothing is withdrawn.
+
+    Attributes
+    ----------
+    drafts
+        Next versions that say the same, by key.
+    duplicates
+        Artifact to archive -> the one that says the same and stays.
+    marks
+        Weight for ranking, None for review by a person.
+    anew
+        The next versions leave the vectors they were given behind.
+    """
+
+    drafts: Mapping[Key, Draft] = field(default_factory=lambda: MappingProxyType({}))
+    duplicates: Mapping[Key, Key] = field(default_factory=lambda: MappingProxyType({}))
+    marks: Marks = field(default_factory=lambda: MappingProxyType({}))
+    anew: bool = False
+
+    def __post_init__(self) -> None:
+        for key, draft in self.drafts.items():
+            check_type(draft, Draft, f"the next version of {key} is a Draft")
+            if draft.key != key:
+                raise InvalidEvent(f"the next version of {key} is one of {draft.key}", witness=key)
+        for key, weight in self.marks.items():
+            if weight is not None and not is_number(weight, 0, 1):
+                raise InvalidEvent(f"the weight of {key} is within 0 and 1", witness=weight)
+
+    @property
+    def touched(self) -> tuple[Key, ...]:
+        """What it changes; the event's roots."""
+        return tuple(dict.fromkeys([*self.drafts, *self.duplicates, *self.marks]))
+
+
+Delta: TypeAlias = Deletion | Correction | Settlement | Migration | Rollback | Maintenance
 
 
 def _deletion() -> Delta:
     return Deletion()
 
 
-_DELTA_OF: Mapping[EventKind, type] = MappingProxyType(
+_DELTA_OF: Mapping[EventKind, type | UnionType] = MappingProxyType(
     {
         EventKind.DELETE: Deletion,
-        EventKind.CORRECT: Correction,
+        EventKind.CORRECT: Correction | Settlement,
         EventKind.MIGRATE: Migration,
         EventKind.RECOVER: Rollback,
+        EventKind.MAINTAIN: Maintenance,
     }
 )
 
@@ -167,8 +222,19 @@ class RepairEvent:
             named = self.delta.replacements
         elif isinstance(self.delta, Migration):
             named = self.delta.interfaces
+        elif isinstance(self.delta, Settlement):
+            named = self.delta.winners
         if named is not None and set(named) != set(self.roots):
             odd = min(set(named) ^ set(self.roots))
             raise InvalidEvent(
                 f"the delta must name exactly the roots; {odd} is on one side only", witness=odd
             )
+
+    @property
+    def instead(self) -> Mapping[Key, Key]:
+        """Root -> the artifact of another key that stands in its place: an interface, or what won."""
+        if isinstance(self.delta, Settlement):
+            return self.delta.winners
+        if isinstance(self.delta, Migration):
+            return {root: new.key for root, new in self.delta.interfaces.items() if new.key != root}
+        return {}

@@ -71,6 +71,15 @@ def key_of_parts(parts: Json, case: Case) -> Key:
     return Key(tuple(scope), id)
 
 
+def duplicate_of(case: Case, key: Key) -> Key | None:
+    """What the case has archived the key under, as a duplicate; None where it has not."""
+    listed = case.delta.get("duplicate_of")
+    for pair in listed if isinstance(listed, list) else []:
+        if isinstance(pair, list) and len(pair) == 2 and pair[0] == key_parts(key):
+            return key_of_parts(pair[1], case)
+    return None
+
+
 # the definition, for the checker
 # ------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade
 from memorepair.repair.checks.check import Context, Given, Verdict
 from memorepair.repair.checks.marks import Run, marked, unsaid
-from memorepair.repair.events import Deletion, Migration, RepairEvent
+from memorepair.repair.events import Deletion, Migration, RepairEvent, Settlement
 from memorepair.repair.inheritance import Gone, inheriting, recipe_tells, tells, without_quotes
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
@@ -214,7 +214,7 @@ class _Run:
         self.suspected: defaultdict[Key, list[SuspectedArc]] = defaultdict(list)
         for suspicion in store.suspects(cascade.case):
             self.suspected[suspicion.child].append(suspicion)
-        self.instead = self._interfaces()
+        self.instead = self.event.instead
         self.served = store.served(sorted(self._outside()))
         self.outcomes: dict[Key, Outcome] = {}
         self.standing = self._served_standing()
@@ -225,13 +225,6 @@ class _Run:
         # As exact decimals: 0.3 - 0.1 must leave 0.2 for what costs 0.2.
         self.runs: list[OperatorRun] = []
         self.left = None if plan.budget is None else fraction(plan.budget)
-
-    def _interfaces(self) -> dict[Key, Key]:
-        """Root -> the interface of another key that stands in its place."""
-        if not isinstance(self.event.delta, Migration):
-            return {}
-        pairs = ((root, new.key) for root, new in self.event.delta.interfaces.items())
-        return {root: key for root, key in pairs if key != root}
 
     def _outside(self) -> set[Key]:
         """What the run may read that is not one of its own results."""
@@ -505,7 +498,9 @@ class _Run:
 
     def _fresh_texts(self) -> tuple[str, ...]:
         """X_Delta and kappa_e: what the event has brought, as it is served now."""
-        replaced = (self.served[root].content for root in self.cascade.roots if root in self.served)
+        instead = self.event.delta.winners if isinstance(self.event.delta, Settlement) else {}
+        there = [instead.get(root, root) for root in self.cascade.roots]
+        replaced = (self.served[key].content for key in there if key in self.served)
         return (*replaced, *self._fresh().values())
 
     def _parent_texts(self, key: Key) -> dict[Key, str]:

@@ -53,7 +53,7 @@ def inputs_of(cascade: Cascade, event: RepairEvent, superseded: Collection[Key] 
     Parameters
     ----------
     superseded
-        Roots in whose place an interface of another key is served.
+        Roots in whose place an artifact of another key is served.
     """
     position = {member.key: place for place, member in enumerate(cascade.open)}
     k = len(position)

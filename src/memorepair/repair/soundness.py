@@ -16,7 +16,7 @@ from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import SERVING, Key, State
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.snapshot import Snapshot, VersionView
-from memorepair.repair.events import EventKind, Migration, RepairEvent, Rollback
+from memorepair.repair.events import EventKind, Migration, RepairEvent, Rollback, Settlement
 from memorepair.repair.evidence import spared_in
 
 _RELEASABLE = SERVING | {
@@ -437,6 +437,8 @@ def _fresh_keys(event: RepairEvent) -> frozenset[Key]:
         return frozenset(interface.key for interface in event.delta.interfaces.values())
     if isinstance(event.delta, Rollback):
         return event.delta.restored
+    if isinstance(event.delta, Settlement):
+        return frozenset()
     return frozenset(event.roots) if event.kind is EventKind.CORRECT else frozenset()
 
 

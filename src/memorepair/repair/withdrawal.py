@@ -18,9 +18,11 @@ from memorepair.repair.events import (
     Delta,
     EventKind,
     Interface,
+    Maintenance,
     Migration,
     RepairEvent,
     Rollback,
+    Settlement,
 )
 from memorepair.repair.evidence import evidence_terms, key_of_parts, key_parts, read_terms
 from memorepair.repair.inheritance import Gone, inheriting
@@ -34,13 +36,14 @@ def withdraw(
     erase: bool = False,
     suspects: Sequence[SuspectedArc] = (),
     look: Callable[[int], None] | None = None,
+    expect: Callable[[], None] | None = None,
     dry_run: bool = False,
 ) -> Case:
     """Put the barrier up, B <- C(F), before anything else; serve what the event brings in place of the roots.
 
     `suspects` are what an audit proposes to follow in this event, beside what has been accepted before.
     `look` is called with the number of the case while the transaction is open: what a dry run takes back can
-    be looked at.
+    be looked at. `expect` is called first, under the write lock; what it raises ends it.
 
     Raises
     ------
@@ -51,6 +54,18 @@ def withdraw(
     """
     if isinstance(event.delta, Migration):
         _check_rows(event.delta.rows, operators)
+    if isinstance(event.delta, Maintenance):
+        return store.maintain(
+            list(event.delta.drafts.values()),
+            duplicates=event.delta.duplicates,
+            marks=event.delta.marks,
+            anew=event.delta.anew,
+            delta=_delta(event),
+            actor=event.actor,
+            reason=event.reason,
+            expect=expect,
+            dry_run=dry_run,
+        )
     return store.open_case(
         event=event.kind.value,
         roots=event.roots,
@@ -65,6 +80,7 @@ def withdraw(
         suspected=event.suspected,
         suspects=suspects,
         look=look,
+        expect=expect,
         dry_run=dry_run,
     )
 
@@ -76,7 +92,11 @@ def event_of(store: Store, case: Case) -> RepairEvent:
     """
     kind = EventKind(case.event)
     delta: Delta = Deletion()
-    if kind is EventKind.CORRECT:
+    if kind is EventKind.MAINTAIN:
+        delta = Maintenance()  # what it changed is in the versions; there is nothing left to do
+    elif kind is EventKind.CORRECT and "winners" in case.delta:
+        delta = Settlement(winners=dict(zip(case.roots, _keys(case, "winners"), strict=True)))
+    elif kind is EventKind.CORRECT:
         served = store.served(case.roots)
         delta = Correction(replacements={root: _content(served, root) for root in case.roots})
     elif kind is EventKind.MIGRATE:
@@ -115,17 +135,30 @@ def _delta(event: RepairEvent) -> dict[str, Json]:
             "reinstated": [[place[root], version] for root, version in event.delta.reinstated.items()],
             **terms,
         }
+    if isinstance(event.delta, Settlement):
+        return {"winners": [key_parts(event.delta.winners[root]) for root in event.roots], **terms}
+    if isinstance(event.delta, Maintenance):
+        pairs = sorted(event.delta.duplicates.items())
+        return {"duplicate_of": [[key_parts(one), key_parts(primary)] for one, primary in pairs]}
     if not isinstance(event.delta, Migration):
         return terms
     keys = [event.delta.interfaces[root].key for root in event.roots]
     return {"interfaces": [key_parts(key) for key in keys], "rows": event.delta.rows, **terms}
 
 
+def _keys(case: Case, name: str) -> list[Key]:
+    """One key a root."""
+    listed = case.delta.get(name)
+    if not isinstance(listed, list) or len(listed) != len(case.roots):
+        raise CorruptStore(f"case {case.id} does not say what stands in place of its roots", witness=case.id)
+    return [key_of_parts(parts, case) for parts in listed]
+
+
 def _read_migration(store: Store, case: Case) -> Migration:
-    listed, rows = case.delta.get("interfaces"), case.delta.get("rows")
-    if not isinstance(listed, list) or len(listed) != len(case.roots) or not isinstance(rows, str | None):
+    rows = case.delta.get("rows")
+    if not isinstance(rows, str | None):
         raise CorruptStore(f"case {case.id} does not say what it migrates to", witness=case.id)
-    keys = [key_of_parts(parts, case) for parts in listed]
+    keys = _keys(case, "interfaces")
     served = store.served(keys)
     interfaces = {
         root: Interface(key=key, content=_content(served, key))
@@ -174,14 +207,12 @@ def _check_rows(rows: str | None, operators: OperatorTable | None) -> None:
 
 
 def _superseding(event: RepairEvent) -> dict[Key, Key]:
-    if not isinstance(event.delta, Migration):
-        return {}
-    return {root: new.key for root, new in event.delta.interfaces.items() if new.key != root}
+    return dict(event.instead)
 
 
 def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
     delta = event.delta
-    if isinstance(delta, Deletion):
+    if isinstance(delta, Deletion | Settlement | Maintenance):
         return []
     if isinstance(delta, Rollback):
         again = list(store.drafts(list(delta.reinstated.items())).values())

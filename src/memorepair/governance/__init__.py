@@ -1,0 +1,23 @@
+"""Governance: which remedies may act, when, how often, and who is asked.
+
+========== ============================================================================================
+module     what it holds
+========== ============================================================================================
+grades     `Policy` and `grade_of`: who lets a remedy act
+limits     caps on items, repairs and impact, rate, and the load of retrieval
+loops      how often the same remedy has been tried on the same artifact
+queue      `Queue`: what waits, by priority, bounded, kept in the store
+governor   `Governor`: the gate of repair, made of the others
+review     `Desk`: what a person sees, approves and rejects
+========== ============================================================================================
+"""
+
+from __future__ import annotations
+
+from memorepair.governance.governor import Governor
+from memorepair.governance.grades import Policy, grade_of
+from memorepair.governance.limits import Limits
+from memorepair.governance.queue import Item, Queue, Status
+from memorepair.governance.review import Desk
+
+__all__ = ["Desk", "Governor", "Item", "Limits", "Policy", "Queue", "Status", "grade_of"]

@@ -1,0 +1,544 @@
+"""Housekeeping: a check-up, what it diagnoses, what may be done about it, and the record of all that."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StaleRead
+from memorepair.governance import Desk, Governor, Item, Limits, Policy, grade_of
+from memorepair.health.checkup import CheckUp, check_up
+from memorepair.health.detector import Detector, Expected, silent
+from memorepair.health.diagnose import Diagnosis, diagnose
+from memorepair.health.drift import Probe, probe_drift
+from memorepair.health.finding import Damage, Finding, Level
+from memorepair.health.remedies import Wanted, propose
+from memorepair.health.rows import Rows
+from memorepair.health.schedule import Schedule
+from memorepair.health.thresholds import Threshold
+from memorepair.ledger import CaseRecord, Ledger
+from memorepair.ledger.case import prevention_of
+from memorepair.ledger.spans import span
+from memorepair.memory.artifact import Json, Key
+from memorepair.memory.exchange import Progress
+from memorepair.memory.sqlite import SqliteStore
+from memorepair.repair import engine
+from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.carrying import carry_out
+from memorepair.repair.ports import Answer, Outcome, Proposal, Remedy
+from memorepair.repair.pricing import Pricing
+from memorepair.repair.validation import Checks
+
+HEALTH = "health"
+"""The book of thresholds, of the schedule and of the anchors."""
+
+PASSES = 3
+"""Check-ups that one repair makes at most: what a merge brings to light is settled in the next."""
+
+QUEUE_DAYS = 30
+"""How long the queue remembers what is over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One check-up with what was done about it.
+
+    Attributes
+    ----------
+    checkup
+        The first look.
+    diagnosis
+        Of it.
+    outcomes
+        Of every remedy, in the order they were weighed; empty where nothing was to be repaired.
+    record
+        What the ledger keeps; None of a dry run.
+    """
+
+    checkup: CheckUp
+    diagnosis: Diagnosis
+    outcomes: tuple[Outcome, ...] = ()
+    record: CaseRecord | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """As a JSON object."""
+        return {
+            "checkup": self.checkup.to_json(),
+            "diagnosis": self.diagnosis.to_json(),
+            "outcomes": [one.to_json() for one in self.outcomes],
+            "record": None if self.record is None else self.record.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patrol:
+    """One round: the checks that were due, what came of them, and of what had waited for its time."""
+
+    checks: tuple[str, ...]
+    report: Report | None
+    resumed: tuple[Outcome, ...] = ()
+    drill_due: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """As a JSON object."""
+        return {
+            "checks": list(self.checks),
+            "report": None if self.report is None else self.report.to_json(),
+            "resumed": [one.to_json() for one in self.resumed],
+            "drill_due": self.drill_due,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """How a memory is kept.
+
+    Attributes
+    ----------
+    expected
+        What its keeper expects of it.
+    policy, limits
+        What may act without being asked, and how much.
+    load
+        How many times its usual P95 retrieval takes now; None where nobody measures.
+    detectors
+        Who looks; None: all of the registry.
+    """
+
+    expected: Expected = field(default_factory=Expected)
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    load: Callable[[], float] | None = None
+    detectors: tuple[str | Detector, ...] | None = None
+
+
+class Housekeeper:
+    """Looks after one store."""
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        *,
+        operators: OperatorTable,
+        pricing: Pricing | None = None,
+        checks: Checks | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
+        self._store = store
+        self._operators = operators
+        self._pricing = pricing
+        self._checks = checks
+        self._keeping = keeping or Keeping()
+        self.governor = Governor(store, self._keeping.policy, self._keeping.limits, load=self._keeping.load)
+        self.desk = Desk(self.governor)
+        self.ledger = Ledger(store)
+
+    # looking ---------------------------------------------------------------------------------------
+
+    def look(
+        self,
+        *,
+        since: int | None = None,
+        detectors: Sequence[str | Detector] | None = None,
+        progress: Progress | None = None,
+    ) -> CheckUp:
+        """A check-up with the thresholds of the last one; writes nothing."""
+        kept = self._store.notes(HEALTH).get("thresholds")
+        thresholds = [Threshold.from_json(one) for one in kept] if isinstance(kept, list) else []
+        wanted = self._keeping.detectors if detectors is None else detectors
+        with span("checkup", since=since or 0):
+            found = check_up(
+                self._store,
+                detectors=wanted,
+                since=since,
+                expected=self._keeping.expected,
+                thresholds=thresholds,
+                now=self._store.now(),
+                progress=progress or silent,
+            )
+        return found if since is not None else replace(found, findings=(*found.findings, *self._index()))
+
+    def _index(self) -> list[Finding]:
+        """The full-text index, where it disagrees with the content."""
+        return [
+            Finding(
+                code="index_damaged",
+                damage=Damage.STRUCTURE,
+                level=Level.STRUCTURE,
+                keys=(),
+                evidence="the full-text index disagrees with the content",
+                detector="index",
+            )
+            for _ in self._store.check_index()
+        ]
+
+    def diagnose(self, checkup: CheckUp) -> Diagnosis:
+        """What is to be done about the findings; writes nothing."""
+        return diagnose(Rows.of(self._store.survey()), checkup.findings)
+
+    def proposals(self, diagnosis: Diagnosis) -> list[Proposal]:
+        """The remedies as they would act now, with those that only a person can find."""
+        found = (propose(self._store, one, expected=self._keeping.expected) for one in diagnosis.wanted)
+        return [one for one in found if one is not None]
+
+    # acting ----------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        *,
+        since: int | None = None,
+        detectors: Sequence[str | Detector] | None = None,
+        repair: bool = True,
+        dry_run: bool = False,
+        figures: Mapping[str, float] | None = None,
+        measure: Callable[[], Mapping[str, float]] | None = None,
+        beside: Sequence[Finding] = (),
+        progress: Progress | None = None,
+    ) -> Report:
+        """A check-up; then, with `repair`, what may be done about it, and a record.
+
+        Parameters
+        ----------
+        dry_run
+            Say what would be weighed with which grade; nothing is written.
+        figures, measure
+            Further key figures before, and how to measure them again afterwards.
+        beside
+            Findings from elsewhere: of retrieval, of a drift probe.
+        """
+        checkup = self.look(since=since, detectors=detectors, progress=progress)
+        checkup = replace(checkup, findings=(*checkup.findings, *beside))
+        diagnosis = self.diagnose(checkup)
+        if dry_run:
+            return Report(checkup=checkup, diagnosis=diagnosis, outcomes=tuple(self._dry(diagnosis)))
+        kept: dict[str, Json] = {"newest": checkup.newest}
+        if checkup.thresholds:
+            kept["thresholds"] = [one.to_json() for one in checkup.thresholds]
+        self._store.note(HEALTH, kept)
+        before = {**self._figures(checkup), **(figures or {})}
+        now, latest = diagnosis, checkup
+        acted = False
+        for _ in range(PASSES if repair else 0):
+            outcomes = [self._weigh(one, progress) for one in self._wanted(now)]
+            changed = any(one is not None and one.done for one in outcomes)
+            acted = acted or changed
+            if not changed:
+                break
+            latest = self.look(since=since, detectors=detectors, progress=progress)
+            now = self.diagnose(latest)
+        after = {**self._figures(latest if acted else checkup), **(measure() if measure else figures or {})}
+        outcomes_all = self.ledger.open
+        record = self.ledger.close(
+            artifacts=checkup.artifacts,
+            found=_by_damage(checkup.findings),
+            before=before,
+            after=after,
+            waiting=tuple(item.id for item in self.desk.waiting()),
+            causes=tuple(f"{code}: {cause}" for code, cause in diagnosis.causes.items()),
+            prevention=prevention_of({cause.what: str(cause) for cause in diagnosis.causes.values()}),
+            left_out=checkup.left_out,
+        )
+        return Report(checkup=checkup, diagnosis=diagnosis, outcomes=outcomes_all, record=record)
+
+    def _dry(self, diagnosis: Diagnosis) -> Iterable[Outcome]:
+        for proposal in self.proposals(diagnosis):
+            grade = grade_of(proposal, self._keeping.policy)
+            yield Outcome(proposal=proposal, grade=grade, answer=Answer.WAIT, why="a dry run")
+
+    def _wanted(self, diagnosis: Diagnosis) -> Iterable[Wanted]:
+        """The remedies, without what has been tried often enough: that is for a person, by itself."""
+        for wanted in diagnosis.wanted:
+            stuck = self.governor.exhausted(wanted.remedy, wanted.keys)
+            if not stuck or wanted.remedy is Remedy.PERSON:
+                yield wanted
+                continue
+            free, held = _split(wanted, stuck)
+            yield from (one for one in (free, held) if one is not None)
+
+    def _weigh(self, wanted: Wanted, progress: Progress | None, *, apart: bool = False) -> Outcome | None:
+        proposal = propose(self._store, wanted, expected=self._keeping.expected)
+        if proposal is None:
+            return None
+        outcome = self._attempt(proposal, progress)
+        if outcome.failed is not None and not apart and (parts := _single(wanted)):
+            done = [one for one in (self._weigh(part, progress, apart=True) for part in parts) if one]
+            if any(one.done for one in done):
+                return replace(outcome, done=True)
+        return outcome
+
+    def _attempt(self, proposal: Proposal, progress: Progress | None, actor: str | None = None) -> Outcome:
+        admission = self.governor.admit(proposal)
+        outcome = Outcome(
+            proposal=proposal, grade=admission.grade, answer=admission.answer, why=admission.why
+        )
+        if admission.answer is Answer.GO:
+            with span("repair", remedy=str(proposal.remedy), artifacts=len(proposal.keys)):
+                outcome = self._act(proposal, outcome, progress, actor)
+            self.governor.tried(proposal, done=outcome.done, case=outcome.case, said=outcome.failed or "")
+        self.ledger.record(outcome)
+        return outcome
+
+    def _act(
+        self, proposal: Proposal, outcome: Outcome, progress: Progress | None, actor: str | None
+    ) -> Outcome:
+        try:
+            carried = carry_out(
+                self._store,
+                proposal,
+                operators=self._operators,
+                pricing=self._pricing,
+                checks=self._checks,
+                actor=actor,
+                progress=progress,
+            )
+        except RepairInProgress as error:
+            return replace(outcome, answer=Answer.WAIT, why=error.message)
+        except MemoRepairError as error:
+            return replace(outcome, failed=f"{type(error).__name__}: {error.message}")
+        return replace(outcome, done=True, case=carried.case, withdrawn=carried.withdrawn, left=carried.left)
+
+    def _figures(self, checkup: CheckUp) -> dict[str, float]:
+        counts = checkup.counts()
+        spare = sum(
+            len(one.keys) - 1
+            for one in checkup.findings
+            if one.damage is Damage.DUPLICATES and one.code != "duplicate_group"
+        )
+        served = max(1, sum(n for (state, _), n in self._store.counts().items() if state.name == "ACTIVE"))
+        return {
+            "duplicate share": spare / served,
+            **{f"findings: {damage}": float(counts.get(damage, 0)) for damage in Damage},
+        }
+
+    # what waited -----------------------------------------------------------------------------------
+
+    def resume(self, *, progress: Progress | None = None) -> tuple[Outcome, ...]:
+        """Carry out what has waited for its time, if nothing of it has changed since."""
+        outcomes: list[Outcome] = []
+        for item in self.governor.queue.due(self._store.now()):
+            proposal = self._again(item)
+            if proposal is None or proposal.digest != item.digest:
+                self.desk.expired(item)
+                continue
+            outcomes.append(self._attempt(proposal, progress))
+        return tuple(outcomes)
+
+    def _again(self, item: Item, params: Mapping[str, Json] | None = None) -> Proposal | None:
+        wanted = Wanted(
+            remedy=item.remedy,
+            keys=item.keys,
+            params=item.params if params is None else params,
+            codes=item.codes,
+            confidence=item.confidence,
+            why=item.why,
+            cause=item.cause,
+        )
+        return propose(self._store, wanted, expected=self._keeping.expected)
+
+    def approve(
+        self, id: str, *, actor: str, reason: str, keep: Key | None = None, dry_run: bool = False
+    ) -> Outcome:
+        """Let what waits act, by a person, exactly as it was shown.
+
+        Of an undecided conflict, `keep` is the one that holds. A leak stays out of service for good.
+
+        Raises
+        ------
+        UnknownId
+            The queue has no such item.
+        InvalidInput
+            It is decided already; `keep` is missing, or none of its artifacts.
+        StaleRead
+            What it looks at has changed since it was proposed; it has expired, and nothing was changed.
+        """
+        item = self.desk.open(id)
+        if item.remedy is Remedy.PERSON:
+            raise InvalidInput(f"{item.id} has no remedy: change it by hand, then reject it", witness=item.id)
+        if (item.remedy is Remedy.REVIEW) is not (keep is not None) or (keep and keep not in item.keys):
+            raise InvalidInput(
+                f"an undecided conflict needs the artifact to keep, one of {', '.join(map(str, item.keys))}",
+                witness=item.id,
+            )
+        if item.remedy is Remedy.SCOPE and item.case is not None:
+            return self._leak(item, actor, reason, dry_run)
+        if keep is not None:
+            return self._decide(item, keep, actor, reason, dry_run)
+        proposal = self._again(item)
+        if proposal is None or proposal.digest != item.digest:
+            if not dry_run:
+                self.desk.expired(item)
+            raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
+        return self._signed(item, proposal, actor, reason, dry_run)
+
+    def _signed(self, item: Item, proposal: Proposal, actor: str, reason: str, dry_run: bool) -> Outcome:
+        if dry_run:
+            return Outcome(proposal=proposal, grade=item.grade, answer=Answer.GO, why="a dry run")
+        self.governor.approve(proposal.digest)
+        outcome = self._attempt(proposal, None, actor)
+        if outcome.done:
+            self.desk.approved(item, actor=actor, reason=reason, case=outcome.case)
+        return outcome
+
+    def _decide(self, item: Item, keep: Key, actor: str, reason: str, dry_run: bool) -> Outcome:
+        """Take the flags back, then settle as the person says."""
+        pairs = list(zip(item.keys[::2], item.keys[1::2], strict=True))
+        chosen = [pair for pair in pairs if keep in pair]
+        wanted = Wanted(
+            remedy=Remedy.SETTLE,
+            keys=tuple(key for pair in chosen for key in pair),
+            params={"winners": [pair.index(keep) for pair in chosen]},
+            codes=item.codes,
+            why=reason,
+        )
+        if not dry_run and item.case is not None:
+            engine.undo(self._store, item.case, actor=actor, reason=reason)
+        proposal = propose(self._store, wanted, expected=self._keeping.expected)
+        if proposal is None:
+            self.desk.expired(item)
+            raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
+        return self._signed(item, proposal, actor, reason, dry_run)
+
+    def _leak(self, item: Item, actor: str, reason: str, dry_run: bool) -> Outcome:
+        """It stays out: what was derived from it is made anew without it, and the case is closed."""
+        proposal = Proposal(
+            remedy=item.remedy,
+            keys=item.keys,
+            params=item.params,
+            codes=item.codes,
+            why=item.why,
+            way_back=item.way_back,
+            looked_at=item.keys,
+            fingerprint=item.digest,
+            impact=item.impact,
+        )
+        outcome = Outcome(proposal=proposal, grade=item.grade, answer=Answer.GO, case=item.case)
+        if dry_run or item.case is None:
+            return outcome
+        report = engine.repair(
+            self._store, item.case, operators=self._operators, pricing=self._pricing, checks=self._checks
+        )
+        self.desk.approved(item, actor=actor, reason=reason, case=item.case)
+        return replace(outcome, done=True, left=sum(one.withdrawn for one in report.members))
+
+    def reject(self, id: str, *, actor: str, reason: str, dry_run: bool = False) -> Item:
+        """Refuse what waits, by a person; what was flagged or withdrawn until then is served as before.
+
+        Raises
+        ------
+        UnknownId, InvalidInput
+            As `approve`.
+        UndoRefused
+            Later work stands on what would be taken back; nothing was changed.
+        """
+        item = self.desk.open(id)
+        if dry_run:
+            return item
+        if item.case is not None:
+            engine.undo(self._store, item.case, actor=actor, reason=reason)
+        return self.desk.rejected(item, actor=actor, reason=reason)
+
+    # patrol ----------------------------------------------------------------------------------------
+
+    def patrol(
+        self, occasions: Iterable[str] = (), *, repair: bool = True, progress: Progress | None = None
+    ) -> Patrol:
+        """Make the checks that are due, carry out what has waited for its time; then it ends: cron-friendly.
+
+        Parameters
+        ----------
+        occasions
+            What has happened that asks for checks out of turn: import, upgrade, model, permission.
+        """
+        now = self._store.now()
+        notes = self._store.notes(HEALTH)
+        last = notes.get("schedule")
+        schedule = Schedule(
+            last={name: at for name, at in last.items() if isinstance(at, int)}
+            if isinstance(last, dict)
+            else {}
+        )
+        due = schedule.due(now, occasions)
+        resumed = self.resume(progress=progress) if repair else ()
+        detectors = list(dict.fromkeys(name for check in due for name in check.detectors or ()))
+        newest = notes.get("newest")
+        whole = any(check.whole for check in due) or not isinstance(newest, int)
+        drift = self.check_drift() if any(check.name == "drift" for check in due) else None
+        report = None
+        if detectors or resumed or drift:
+            since = None if whole or not isinstance(newest, int) else newest
+            report = self.run(
+                since=since,
+                detectors=detectors or ["required"],
+                repair=repair,
+                beside=[] if drift is None else [drift],
+                progress=progress,
+            )
+        self._store.note(HEALTH, {"schedule": schedule.made(due, now)})
+        self.governor.queue.forget(now - QUEUE_DAYS * 86_400 * 10**9)
+        self.ledger.forget()
+        return Patrol(
+            checks=tuple(check.name for check in due),
+            report=report,
+            resumed=resumed,
+            drill_due=any(check.name == "drill" for check in due),
+        )
+
+    def check_drift(self) -> Finding | None:
+        """Embed the kept anchors again; the first time they are kept."""
+        embedder = self._store.embedder
+        if embedder is None:
+            return None
+        kept = self._store.notes(HEALTH).get("anchors")
+        if not isinstance(kept, dict):
+            self._store.note(HEALTH, {"anchors": Probe.of(embedder).to_json()})
+            return None
+        return probe_drift(Probe.from_json(kept), embedder)[1]
+
+
+def _by_damage(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:
+    found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for one in findings:
+        found[str(one.damage)][one.code] += 1
+    return {damage: dict(sorted(codes.items())) for damage, codes in sorted(found.items())}
+
+
+def _single(wanted: Wanted) -> list[Wanted]:
+    """The remedy for each group, pair or artifact by itself; none where it is one already."""
+    groups = _places(wanted)
+    if len(groups) < 2:
+        return []
+    return [_part(wanted, [group]) for group in groups]
+
+
+def _split(wanted: Wanted, stuck: frozenset[Key]) -> tuple[Wanted | None, Wanted | None]:
+    """What may go on, and what a person has to look at."""
+    groups = _places(wanted)
+    held = [group for group in groups if any(wanted.keys[place] in stuck for place in group)]
+    free = [group for group in groups if group not in held]
+    return (_part(wanted, free) if free else None), (_part(wanted, held) if held else None)
+
+
+def _places(wanted: Wanted) -> list[list[int]]:
+    groups = wanted.params.get("groups")
+    if wanted.remedy is Remedy.MERGE and isinstance(groups, list):
+        lists = [group for group in groups if isinstance(group, list)]
+        return [[place for place in group if isinstance(place, int)] for group in lists]
+    size = 2 if wanted.remedy in (Remedy.SETTLE, Remedy.REVIEW) else 1
+    return [list(range(start, start + size)) for start in range(0, len(wanted.keys), size)]
+
+
+def _part(wanted: Wanted, groups: Sequence[Sequence[int]]) -> Wanted:
+    places = [place for group in groups for place in group]
+    params: dict[str, Json] = {}
+    if wanted.remedy is Remedy.MERGE:
+        joined: list[Json] = []
+        start = 0
+        for group in groups:
+            joined.append(list[Json](range(start, start + len(group))))
+            start += len(group)
+        params["groups"] = joined
+    weights = wanted.params.get("weights")
+    if isinstance(weights, list):
+        params["weights"] = [weights[place] for place in places]
+    return replace(wanted, keys=tuple(wanted.keys[place] for place in places), params=params)
