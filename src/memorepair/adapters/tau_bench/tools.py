@@ -14,6 +14,17 @@ from memorepair.errors import InvalidInput
 
 _ARITHMETIC = frozenset("0123456789+-*/(). ")
 
+_AIRPORTS = (
+    "SFO San Francisco;JFK New York;LAX Los Angeles;ORD Chicago;DFW Dallas;DEN Denver;SEA Seattle;"
+    "ATL Atlanta;MIA Miami;BOS Boston;PHX Phoenix;IAH Houston;LAS Las Vegas;MCO Orlando;EWR Newark;CLT Charlotte;"
+    "MSP Minneapolis;DTW Detroit;PHL Philadelphia;LGA LaGuardia"
+)
+
+
+def all_airports() -> str:
+    """``list_all_airports``: codes with their cities."""
+    return dumps({code: city for code, _, city in (one.partition(" ") for one in _AIRPORTS.split(";"))})
+
 
 def user_details(row: Row | None) -> str:
     """``get_user_details``: the row as it stands."""
