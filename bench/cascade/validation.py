@@ -98,7 +98,9 @@ class _Writer:
                 return Made(content=self.old[call.key])
             case "one sentence":
                 return Made(content=f"{fresh} {self.old[call.key].partition('. ')[0]}.")
-            case "old value" | "unmarked value":
+            case "unmarked value":
+                return Made(content=f"At breakfast one is offered {was} here, and nothing else.")
+            case "old value":
                 return Made(content=f"In short: {fresh.replace(now, was)}")
             case _:
                 return Made(content=fresh, cites=(Key(_SCOPE, "elsewhere"),))

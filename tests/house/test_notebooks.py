@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
-NOTEBOOKS = ["closure_by_cut", "comparing_solvers", "price_and_budget", "where_greedy_goes_wrong"]
+NOTEBOOKS = [
+    "cascade_experiment",
+    "closure_by_cut",
+    "comparing_solvers",
+    "price_and_budget",
+    "where_greedy_goes_wrong",
+]
 
 
 def cells(name: str) -> list[dict[str, Any]]:
