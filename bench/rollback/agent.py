@@ -125,7 +125,9 @@ def know(run: Recorder, subject: str, fact: str, summaries: Mapping[str, str]) -
         if step is not None and (says := stated(step.content, fact)) is not None:
             seen.append((says, step))
     if not seen:
-        heard = run.recall(f"my {fact} is", limit=20)
+        # A search finds words anywhere: "turn 2" in what was said of turn 20 as well.
+        found = run.recall(f"my {fact} is", limit=50)
+        heard = [step for step in found if f"my {fact} is " in step.content]
         dated = [((step.content[:10], value_of(step)), step) for step in heard]
         seen = sorted(dated, key=lambda one: one[0])[-1:]
     if not seen:
