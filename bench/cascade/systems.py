@@ -17,7 +17,7 @@ from memorepair.graphs.terms import Relation
 from memorepair.memory.artifact import Key
 from memorepair.repair import engine
 from memorepair.repair.candidates import Candidates
-from memorepair.repair.events import Deletion, Migration, RepairEvent
+from memorepair.repair.events import Correction, Deletion, Migration, RepairEvent
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, may_read_own
 from memorepair.repair.plan import REPAIR_ALL
@@ -274,7 +274,7 @@ class _Naive:
         self.fresh: dict[Key, str] = {}
         if isinstance(event.delta, Migration):
             self.fresh = {root: one.content for root, one in event.delta.interfaces.items()}
-        elif not isinstance(event.delta, Deletion):
+        elif isinstance(event.delta, Correction):
             self.fresh = dict(event.delta.replacements)
 
     def parents(self, key: Key) -> list[Key]:

@@ -116,6 +116,9 @@ def opened(memory: mr.Memory, **given: Any) -> None:
         pass
 
 
+NO_HOUSE: tuple[object, ...] = (5, "x", {})
+
+
 def table() -> dict[str, list[Verb]]:
     """Verb -> calls that it must refuse."""
     found: dict[str, list[Verb]] = {
@@ -253,7 +256,7 @@ def table() -> dict[str, list[Verb]]:
             *(call("prune", **{name: value}) for name, values in NAMED for value in values),
         ],
         "merge": [call("merge", value) for value in (None, 5, [5], [None])],
-        "housekeeper": [call("housekeeper", value) for value in (5, "x", {})],
+        "housekeeper": [call("housekeeper", NO_HOUSE[n]) for n in range(len(NO_HOUSE))],
         "checkup": [
             *(call("checkup", keeping=value) for value in (5, "x")),
             *(call("checkup", since=value) for value in (-1, "x", 1.5)),
