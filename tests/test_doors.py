@@ -86,6 +86,7 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "drafts": lambda store, key: [store.drafts([(key, no)]) for no in (1, 2, 3)],
     "operator_costs": lambda store, key: store.operator_costs(),
     "check_index": lambda store, key: store.check_index(),
+    "size": lambda store, key: store.size(),
     "marks": lambda store, key: store.marks([key]),
     "notes": lambda store, key: [
         store.notes(book) for book in ("health", "ledger", "limits", "queue", "tries")
@@ -177,6 +178,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     ("record",): ("record",),
     ("metrics",): ("metrics",),
     ("patrol",): ("patrol",),
+    ("drill",): None,
     ("review", "list"): ("review", "list"),
     **dict.fromkeys(("review", name) for name in ("show", "approve", "reject")),
     **dict.fromkeys(("run", name) for name in ("show", "recover", "replay")),

@@ -305,9 +305,8 @@ class Housekeeper:
             for one in checkup.findings
             if one.damage is Damage.DUPLICATES and one.code != "duplicate_group"
         )
-        served = max(1, sum(n for (state, _), n in self._store.counts().items() if state.name == "ACTIVE"))
         return {
-            "duplicate share": spare / served,
+            "duplicate share": spare / max(1, self._store.size()),
             **{f"findings: {damage}": float(counts.get(damage, 0)) for damage in Damage},
         }
 

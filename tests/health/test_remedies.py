@@ -240,3 +240,12 @@ def test_a_check_up_again_finds_nothing_to_do(memory: mr.Memory, clock: Clock) -
     assert not any(one.done for one in keeper(memory).run().outcomes)
     assert memory.store.snapshot().current == epoch
     assert memory.get("user/1::t").state is State.ACTIVE
+
+
+def test_a_leak_takes_nothing_healthy_with_it(memory: mr.Memory) -> None:
+    mine = memory.record("my own secret", id="mine", scope=U)
+    with memory.deriving(kind="summary", operator="summarise", scope=("user", "2")) as d:
+        d.write("told elsewhere: " + d.read(mine).content, id="leak")
+    memory.record("another thing of mine", id="other", scope=U)
+    keeper(memory).run()
+    assert states(memory) == {"mine": "active", "leak": "withdrawn", "other": "active"}

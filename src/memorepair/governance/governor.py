@@ -112,5 +112,5 @@ class Governor:
 
     def _size(self) -> int:
         if self._artifacts is None:
-            self._artifacts = sum(self._store.counts().values())
+            self._artifacts = self._store.size()
         return self._artifacts

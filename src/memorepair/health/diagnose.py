@@ -111,7 +111,7 @@ def diagnose(rows: Rows, findings: Sequence[Finding]) -> Diagnosis:
         free: list[Finding] = []
         mine: set[Key] = set()
         for finding in sorted(group, key=_by_key):
-            keys = set(finding.keys)
+            keys = set(_acts_on(finding))
             # Pairs of one conflict are decided together; of any other remedy each artifact is in one finding.
             barred = taken if remedy is Remedy.SETTLE else taken | mine
             if remedy is not Remedy.PERSON and keys & barred:
@@ -135,12 +135,17 @@ def _parts(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
         yield part
 
 
+def _acts_on(finding: Finding) -> tuple[Key, ...]:
+    """Of what crosses scopes the child alone: what it was made from lies where it belongs."""
+    return finding.keys[-1:] if finding.code == "scope_crossed" else finding.keys
+
+
 def _by_key(finding: Finding) -> tuple[Key, ...]:
     return finding.keys
 
 
 def _wanted(remedy: Remedy, findings: Sequence[Finding], cause: str, epoch: int) -> Wanted:
-    keys = tuple(key for one in findings for key in one.keys)
+    keys = tuple(key for one in findings for key in _acts_on(one))
     params: dict[str, Json] = {}
     if remedy is Remedy.MERGE:
         groups: list[Json] = []

@@ -643,6 +643,9 @@ class SqliteStore:
     def counts(self) -> dict[tuple[State, Kind], int]:
         return catalogue.counts(self._db)
 
+    def size(self) -> int:
+        return self._db.number("SELECT count(*) FROM artifact")
+
     def case(self, case: int) -> Case:
         with self._db.reading():
             return self._cases.get(case)

@@ -563,6 +563,10 @@ class Store(Protocol):
         """How many artifacts are in each state, of each kind."""
         ...
 
+    def size(self) -> int:
+        """How many artifacts there are, in whatever state."""
+        ...
+
     def case(self, case: int) -> Case:
         """One case; UnknownId otherwise."""
         ...

@@ -1,0 +1,68 @@
+"""Drills: the memory itself is not touched, what is injected is found, nothing healthy is harmed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import memorepair as mr
+from memorepair.drilling import DrillReport, drill, recommend
+from memorepair.errors import InvalidInput
+from memorepair.memory.artifact import Draft, Key
+from memorepair.memory.vectors import HashedNgrams
+
+WORDS = "amber basin cedar delta ember fjord grove heron inlet jetty knoll larch maple north ocean quart"
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("drill") / "agent.db"
+    rng = random.Random(3)
+    with mr.Memory.open(place) as memory:
+        memory.ingest(
+            [
+                Draft(
+                    key=Key(("user", str(n % 8)), f"k{n}"),
+                    content=f"{' '.join(rng.choices(WORDS.split(), k=9))} {n * 7919 + 1009}",
+                )
+                for n in range(240)
+            ]
+        )
+    return place
+
+
+@pytest.fixture(scope="module")
+def report(path: Path) -> DrillReport:
+    return drill(path, rate=0.02, seed=1, embedder=HashedNgrams())
+
+
+def test_every_damage_is_found_and_nothing_healthy_is_harmed(report: DrillReport) -> None:
+    for damage, count in report.counts.items():
+        assert count.injected >= 5, damage
+        assert count.named == count.injected, damage
+        assert (count.alarms, count.harmed) == (0, 0), damage
+        assert count.rightly == count.repaired, damage
+
+
+def test_the_memory_is_as_it_was(path: Path, report: DrillReport) -> None:
+    with mr.Memory.open(path) as memory:
+        assert report.artifacts == len(memory.list()) == 240
+        assert not [one for one in memory.list() if "drill" in one.key.id]
+        assert memory.store.check() == []
+
+
+def test_the_same_seed_makes_the_same_drill(path: Path, report: DrillReport) -> None:
+    assert drill(path, rate=0.02, seed=1, embedder=HashedNgrams()).to_json() == report.to_json()
+
+
+def test_a_recommendation_comes_of_drills_without_alarms(report: DrillReport) -> None:
+    assert recommend([report]) == dict(report.thresholds)
+    assert recommend([]) == {}
+
+
+@pytest.mark.parametrize("rate", [-0.1, 0.5, float("nan")])
+def test_a_rate_that_is_none_is_refused(path: Path, rate: float) -> None:
+    with pytest.raises(InvalidInput):
+        drill(path, rate=rate, embedder=None)
