@@ -3,10 +3,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test bench lint clean
+.PHONY: demo checkup test bench lint clean
 
 demo: $(READY)
 	$(BIN)/python -m memorepair.demo
+
+checkup: $(READY)
+	$(BIN)/python -m memorepair.demo.checkup
 
 test: $(READY)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal

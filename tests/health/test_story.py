@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import memorepair as mr
+from memorepair.demo.checkup import main
 from memorepair.governance import Policy
 from memorepair.health.finding import Damage
 from memorepair.housekeeping import Keeping
@@ -104,3 +105,10 @@ def test_everything_the_story_did_is_taken_back(memory: mr.Memory) -> None:
         memory.undo(case, actor="ada", reason="back")
     assert {key: memory.get(key).content for key in before} == before
     assert memory.store.check() == []
+
+
+def test_the_demo_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    assert main([str(page)]) == 0
+    assert "18 that say the same become 6" in capsys.readouterr().out
+    assert "<svg" in page.read_text(encoding="utf-8")
