@@ -328,3 +328,20 @@ def test_a_case_that_found_everything_archived_is_undone_after_an_erasure(
     report = store.undo(second.id, **SIGNED)
     assert (report.restored, report.retired) == ((), ())
     assert store.describe(A).state is State.ERASED
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_what_two_cases_name_belongs_to_the_first_again(store: SqliteStore, put: Put, replaced: bool) -> None:
+    put("a", "a word")
+    put("b", "another")
+    first = store.open_case(
+        event="migrate", roots=[A], successors={A: B} if replaced else {}, actor="x", reason="r"
+    )
+    state = store.describe(A).state
+    second = store.open_case(
+        event="migrate", roots=[A], successors={A: B} if replaced else {}, actor="x", reason="r"
+    )
+    assert store.describe(A).case == second.id
+    store.undo(second.id, **SIGNED)
+    assert (store.describe(A).state, store.describe(A).case) == (state, first.id)
+    assert store.check() == []

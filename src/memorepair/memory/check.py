@@ -23,6 +23,7 @@ _BARRIER = """WITH last AS (
         SELECT r.vid, r.before, r.after, r.owner, max(r.seq) AS seq
         FROM journal_row r JOIN journal j ON j.seq = r.seq
         WHERE r.before IS NOT r.after OR (j.act IN ('replace', 'supersede') AND r.after = ?2)
+            OR j.act = 'undo'
             OR (j.act = 'withdraw' AND r.after = ?4 AND EXISTS(
                 SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid))
         GROUP BY r.vid),

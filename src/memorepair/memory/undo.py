@@ -27,8 +27,9 @@ _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, rele
     FROM (SELECT r.vid, min(r.seq) AS first, r.before, r.owner,
         sum(j.act = 'redirect'
             OR j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released,
-        sum(r.before IS NOT r.after OR r.before = {State.WITHDRAWN} AND EXISTS(
-            SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid)) AS changed
+        sum(r.before IS NOT r.after OR j.act IN ('replace', 'supersede')
+            OR r.before = {State.WITHDRAWN} AND EXISTS(
+                SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid)) AS changed
         FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq WHERE j.cause = ? GROUP BY r.vid) m
     JOIN version v ON v.vid = m.vid JOIN artifact a ON a.aid = v.aid LEFT JOIN barrier b ON b.vid = m.vid
     WHERE m.released OR m.changed AND iif(m.before IS NULL, b.state IS NOT {State.ERASED},
