@@ -184,7 +184,7 @@ class Liar:
 @pytest.fixture
 def liar(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Liar]]:
     monkeypatch.setattr(registry, "get_solver", lambda name: Liar() if name == "liar" else get_solver(name))
-    monkeypatch.setattr("memorepair.selection.get_solver", registry.get_solver)
+    monkeypatch.setattr("memorepair.selection.choosing.get_solver", registry.get_solver)
     yield Liar
     Liar.answer = None
 

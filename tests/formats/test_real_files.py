@@ -8,6 +8,7 @@ import lzma
 import subprocess
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +22,7 @@ from hypothesis import assume, given, settings
 
 from memorepair import SelectionInstance, formats, select
 from memorepair.graphs import Digraph, MinCutNetwork
+from memorepair.problems.integers import fraction
 from memorepair.solvers.ortools_flow import OrtoolsFlow
 from memorepair.testing import instances
 
@@ -29,9 +31,19 @@ RealInput = Callable[[str], Path]
 NETWORKS = ["gl1", "wlm3", "netgen-2"]
 PIT_SAMPLE = 3
 
+
 # Others reckon in floats with tolerances: nothing as small as 1e-12 for them.
-READABLE = instances(decimal=True, budgets=True).filter(
-    lambda drawn: drawn.k > 0 and np.float64 not in (drawn.value.dtype, drawn.cost.dtype)
+def counted(drawn: SelectionInstance) -> SelectionInstance:
+    """The instance with costs that a tradeoff or a budget counts: others no file holds."""
+    if drawn.budget is None and not fraction(drawn.tradeoff):
+        return replace(drawn, cost=np.zeros(drawn.k, np.int64))
+    return drawn
+
+
+READABLE = (
+    instances(decimal=True, budgets=True)
+    .filter(lambda drawn: drawn.k > 0 and np.float64 not in (drawn.value.dtype, drawn.cost.dtype))
+    .map(counted)
 )
 
 
