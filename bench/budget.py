@@ -116,12 +116,14 @@ def measure(name: str) -> dict[str, object]:
             )
 
         own, highs = [], []
+        answers = []
         for _ in range(ROUNDS if TARGETS[name] == 0 else 1):
             begin = time.process_time()
-            selection = ask(TARGETS[name])
+            answers.append(ask(TARGETS[name]))
             own.append(time.process_time() - begin)
             if TARGETS[name] == 0:
                 highs.append(highs_seconds(requires, value, cost, budget))
+        selection = answers[-1]
         times.append(median(own))
         if highs:
             print(

@@ -406,7 +406,9 @@ def measure(folder: Path, *, trials: int, every: int, seed: int) -> Figures:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the figures; 1 where a law was broken."""
-    parser = argparse.ArgumentParser(prog="python -m bench.crash", description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.crash", description=(__doc__ or "").split("\n", 1)[0]
+    )
     parser.add_argument("--trials", type=int, default=500, help="deaths at random instants")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help=f"every {_EVERY}rd stop only")

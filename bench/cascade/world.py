@@ -150,7 +150,7 @@ def replayed(drafts: Iterable[Draft]) -> FunctionOperator:
                 changed |= _replaced(before, source.content)
         if not changed:
             return said
-        return "".join(changed.get(piece, piece) for piece in _PIECE.findall(said))
+        return "".join(changed.get(piece, piece) or piece for piece in _PIECE.findall(said))
 
     return FunctionOperator(name=REPLAYED, function=answer)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
+from typing import cast
 
 import pytest
 
@@ -104,7 +105,7 @@ def test_after_the_migration_a_selective_replay_runs_what_changed_and_ends_where
     for run in runs:
         known = list_of(answers[run.name], "calls", run.name)
         stale = {
-            call["call_message"]
+            cast(int, call["call_message"])
             for call in known
             if isinstance(call, dict) and call["result_changes_after_migration"]
         }

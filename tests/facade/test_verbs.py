@@ -117,6 +117,8 @@ def opened(memory: mr.Memory, **given: Any) -> None:
 
 
 NO_HOUSE: tuple[object, ...] = (5, "x", {})
+NO_SORT: tuple[Any, ...] = ("poem", 9, None)
+NO_WAY: tuple[dict[str, Any], ...] = ({"id": "x"}, {"isolated": 1})
 
 
 def table() -> dict[str, list[Verb]]:
@@ -158,12 +160,9 @@ def table() -> dict[str, list[Verb]]:
             *(call("list", limit=value) for value in NO_LIMIT),
         ],
         "derived": [
-            *(lambda memory, kind=value: memory.derived(kind=kind)(len) for value in ("poem", 9, None)),
+            *(lambda memory, kind=value: memory.derived(kind=kind)(len) for value in NO_SORT),
             *(call("derived", kind="summary", operator=value) for value in ("", "a@b", 5)),
-            *(
-                lambda memory, more=more: memory.derived(kind="summary", **more)(len)
-                for more in ({"id": "x"}, {"isolated": 1})
-            ),
+            *(lambda memory, more=more: memory.derived(kind="summary", **more)(len) for more in NO_WAY),
         ],
         "tool": [
             *(call("tool", value) for value in (None, 5, "tool")),

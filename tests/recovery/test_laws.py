@@ -58,7 +58,7 @@ class Program:
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
     ops: list[Op] = [Op("read", what=draw(st.sampled_from(MEMORIES)))]
-    known = set(MEMORIES)
+    known: set[str] = set(MEMORIES)
     for number in range(1, draw(st.integers(3, 9))):
         verb = draw(st.sampled_from(["read", "claim", "claim", "plan", "call", "call", "remember"]))
         uses = tuple(sorted(draw(st.sets(st.integers(0, number - 1), min_size=1, max_size=3))))
@@ -293,6 +293,7 @@ def test_the_replay_set_is_the_least_that_is_closed_and_has_the_outcomes(
         }
         # By brute force: of all sets that have the outcomes and whatever lost step a member uses, the least.
         candidates = [key for key in order if key in lost or key in outcomes]
+        closed: list[set[Key]] = []
         for size in range(len(outcomes), len(candidates) + 1):
             closed = [
                 set(chosen)

@@ -68,7 +68,8 @@ def solve(
     limits = tuple(amount(text, "a budget") for text in budget or ())
     if limits:
         several = len(limits) > 1 or instance.cost.ndim == 2
-        instance = replace(instance, budget=limits if several else limits[0])
+        (first, *_) = limits
+        instance = replace(instance, budget=limits if several else first)
     if instance.budget is None and (gap is not None or time_limit is not None):
         raise InvalidInput("a gap and a time limit stop the search within a budget: give one", witness=gap)
     selection = select(
