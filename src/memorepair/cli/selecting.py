@@ -68,7 +68,7 @@ def solve(
     limits = tuple(amount(text, "a budget") for text in budget or ())
     if limits:
         several = len(limits) > 1 or instance.cost.ndim == 2
-        (first, *_) = limits
+        first = next(iter(limits))
         instance = replace(instance, budget=limits if several else first)
     if instance.budget is None and (gap is not None or time_limit is not None):
         raise InvalidInput("a gap and a time limit stop the search within a budget: give one", witness=gap)
