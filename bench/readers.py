@@ -40,7 +40,6 @@ from multiprocessing.context import SpawnProcess
 from multiprocessing.sharedctypes import Synchronized, SynchronizedArray
 from pathlib import Path
 from random import Random
-from typing import cast
 
 from bench.registry import machine, note, save
 from memorepair.adapters.jsonl import export_jsonl
@@ -267,7 +266,7 @@ class Crowd:
             process = _SPAWN.Process(target=reader, args=(file, board, seed, sending))
             process.start()
             sending.close()  # so that a reader that dies ends the pipe
-            self._pipes.append(cast(Connection, receiving))
+            self._pipes.append(receiving)
             self._processes.append(process)
 
     def __enter__(self) -> Crowd:
