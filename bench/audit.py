@@ -100,10 +100,10 @@ def measure(
     seconds = time.process_time() - begin
     added = acted_on(found, threshold)
     lost = set(workload.arcs) - set(kept)
-    below = _descendants(workload, workload.arcs)
+    below = _Descendants(workload, workload.arcs)
     right = [child in below[parent] for parent, child in added]
-    still = _descendants(workload, kept)
-    after = _descendants(workload, [*kept, *added])
+    still = _Descendants(workload, kept)
+    after = _Descendants(workload, [*kept, *added])
     matter = [(u, v) for u, v in lost if v not in still[u]]
     exact = [arc for arc in matter if arc not in workload.circular]
     return Measured(
@@ -122,7 +122,7 @@ def _mean(values: Sequence[bool | float]) -> float | None:
     return float(np.mean(values)) if len(values) else None
 
 
-class _descendants:  # noqa: N801  reads as the function it stands for
+class _Descendants:
     """Sets of descendants, each found when it is first asked for."""
 
     def __init__(self, workload: Workload, arcs: Sequence[Arc]) -> None:

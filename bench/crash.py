@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -312,7 +313,7 @@ def reference(folder: Path) -> Reference:
     for place in range(len(STEPS)):
         there = folder / str(place + 1)
         shutil.copytree(here, there)
-        stops.append(rehearse(lambda: live(there / "agent.db", STEPS[place : place + 1])))  # noqa: B023  at once
+        stops.append(rehearse(partial(live, there / "agent.db", STEPS[place : place + 1])))
         # A step that leaves work for the next opening is looked at as that opening leaves it.
         look = shutil.copytree(there, folder / "look")
         with opened(look / "agent.db") as memory:
