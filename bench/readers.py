@@ -258,15 +258,14 @@ class Crowd:
 
     def __init__(self, file: Path, board: Board, readers: int) -> None:
         self._board = board
-        self._pipes: list[Connection] = []
+        pipes = [_SPAWN.Pipe(duplex=False) for _ in range(readers)]
+        self._pipes = [receiving for receiving, _ in pipes]
         self._processes: list[SpawnProcess] = []
         self.tally = Tally()
-        for seed in range(readers):
-            receiving, sending = _SPAWN.Pipe(duplex=False)
+        for seed, (_, sending) in enumerate(pipes):
             process = _SPAWN.Process(target=reader, args=(file, board, seed, sending))
             process.start()
             sending.close()  # so that a reader that dies ends the pipe
-            self._pipes.append(receiving)
             self._processes.append(process)
 
     def __enter__(self) -> Crowd:
