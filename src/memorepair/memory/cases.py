@@ -44,6 +44,7 @@ def declared(db: Connection, case: int) -> list[object]:
     """What the books say of a case's event, for the seal of its withdrawal."""
     rows = db.rows("SELECT tau, at, horizon, n, actor, reason, delta FROM cases WHERE cause = ?", (case,))
     rows += db.rows("SELECT pos, aid, vid FROM case_root WHERE cause = ? ORDER BY pos", (case,))
+    rows += db.rows("SELECT vid, grp FROM spared WHERE cause = ? ORDER BY vid", (case,))
     rows += db.rows("SELECT vid, weight, at FROM mark WHERE cause = ? ORDER BY vid", (case,))
     return [*rows, buried(db, case, root=True)]
 

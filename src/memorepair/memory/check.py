@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from memorepair.memory.artifact import CaseStatus, State
 from memorepair.memory.cases import buried, declared
+from memorepair.memory.codec import token
 from memorepair.memory.connection import Connection, Row
 from memorepair.memory.exchange import Fault
 from memorepair.memory.journal import Journal
@@ -19,15 +20,15 @@ from memorepair.memory.secret import UNKNOWN, Secret
 # whose. Served (0) has none; superseded (3) straight from served (0) was an ordinary update and has none
 # either, nor has what an undo brings back from the archive (4) to what an ordinary update made of it. It
 # belongs to the entry's case; after an undo to whom it belonged before, after a pruning to whom it did.
-_BARRIER = """WITH last AS (
+_LAST = """WITH last AS (
         SELECT r.vid, r.before, r.after, r.owner, max(r.seq) AS seq
         FROM journal_row r JOIN journal j ON j.seq = r.seq
         WHERE r.before IS NOT r.after OR (j.act IN ('replace', 'supersede') AND r.after = ?2)
             OR j.act = 'undo'
             OR (j.act = 'withdraw' AND r.after = ?4 AND EXISTS(
                 SELECT 1 FROM case_root t WHERE t.cause = j.cause AND t.vid = r.vid))
-        GROUP BY r.vid),
-    wanted AS (SELECT l.vid, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1)
+        GROUP BY r.vid)"""
+_BARRIER = f"""{_LAST}, wanted AS (SELECT l.vid, iif(l.after = ?1 OR (l.after = ?2 AND l.before = ?1)
             OR (l.after = ?2 AND l.before = ?3 AND j.act = 'undo'), NULL, l.after) AS due,
         CASE j.act WHEN 'prune' THEN nullif(l.owner, 0) WHEN 'undo' THEN (
             SELECT iif(r.before IS NULL, j.cause, nullif(r.owner, 0)) FROM journal f CROSS JOIN journal_row r
@@ -38,7 +39,11 @@ _BARRIER = """WITH last AS (
     LEFT JOIN barrier b ON b.vid = v.vid
     WHERE w.vid IS NULL OR b.state IS NOT w.due OR (w.due NOTNULL AND b.cause IS NOT w.owner)
     UNION ALL SELECT b.vid, b.state, NULL, NULL FROM barrier b
-    LEFT JOIN version v ON v.vid = b.vid WHERE v.vid IS NULL"""
+    LEFT JOIN version v ON v.vid = b.vid WHERE v.vid IS NULL"""  # noqa: S608  literals
+# What is served or was withdrawn is current in its artifact; what an ordinary update superseded is not.
+_CURRENT = f"""{_LAST} SELECT l.vid FROM last l JOIN version v ON v.vid = l.vid
+    JOIN artifact a ON a.aid = v.aid
+    WHERE iif(l.after IN (?1, ?4), a.cur <> l.vid, l.after = ?2 AND l.before = ?1 AND a.cur = l.vid)"""  # noqa: S608
 
 # What the journal has last of the arcs into each version, against those there are.
 _ARCS = """WITH due AS (SELECT vid, arcs, max(seq) FROM journal_row WHERE arcs NOTNULL GROUP BY vid),
@@ -78,6 +83,35 @@ _COUNTED = (
         "SELECT count(*) FROM artifact a LEFT JOIN version v ON v.vid = a.cur WHERE v.aid IS NOT a.aid",
     ),
     (
+        "case",
+        "cases undone where the journal does not say so, or the other way round",
+        """SELECT count(*) FROM cases k WHERE (k.status = 'undone') <>
+        EXISTS(SELECT 1 FROM journal j WHERE j.cause = k.cause AND j.act = 'undo')""",
+    ),
+    (
+        "case",
+        "cases erased where the journal does not say so, or the other way round",
+        """SELECT count(*) FROM cases k WHERE k.status <> 'undone'
+        AND (coalesce(k.erasure, '') IN ('pending', 'done')) <>
+        EXISTS(SELECT 1 FROM journal j WHERE j.cause = k.cause AND j.act = 'erase')""",
+    ),
+    (
+        "case",
+        "rows in the books that belong to no case",
+        """SELECT count(*) FROM (SELECT cause FROM journal WHERE cause IS NOT NULL
+            UNION SELECT cause FROM case_root UNION SELECT cause FROM spared
+            UNION SELECT cause FROM mark UNION SELECT cause FROM tombstone) t
+        LEFT JOIN cases k ON k.cause = t.cause WHERE k.cause IS NULL""",
+    ),
+    (
+        "case",
+        "marks and tombstones that an undone case, or one that erased nothing, has left",
+        """SELECT (SELECT count(*) FROM mark m JOIN cases k ON k.cause = m.cause AND k.status = 'undone')
+        + (SELECT count(*) FROM tombstone t JOIN cases k ON k.cause = t.cause WHERE k.status = 'undone'
+            OR NOT t.root AND NOT EXISTS(
+                SELECT 1 FROM journal j WHERE j.cause = k.cause AND j.act = 'erase'))""",
+    ),
+    (
         "staged_version",
         "staged successors without a barrier",
         "SELECT count(*) FROM staged t LEFT JOIN barrier b ON b.vid = t.vid WHERE b.state IS NOT 2",
@@ -85,10 +119,15 @@ _COUNTED = (
 )
 
 
+_STATES = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.WITHDRAWN)
+
 # Content becomes a digest at once. A version without content must have been erased.
-_CONTENT = """SELECT v.vid, c.text, v.digest, b.state, v.made, c.meta, r.body,
+_CONTENT = """SELECT v.vid, c.text, v.digest, b.state, v.made, c.meta, r.body, c.s, a.sid,
+    s.name, a.id, p.model, p.revision, p.dimension, p.normalised, lower(hex(x.v)),
     v.aid, v.no, v.born, v.kind, v.arch, v.size
-    FROM version v LEFT JOIN content c ON c.vid = v.vid LEFT JOIN recipe r ON r.vid = v.vid
+    FROM version v LEFT JOIN artifact a ON a.aid = v.aid LEFT JOIN scope s ON s.sid = a.sid
+    LEFT JOIN content c ON c.vid = v.vid LEFT JOIN recipe r ON r.vid = v.vid
+    LEFT JOIN vector x ON x.vid = v.vid AND x.given = 1 LEFT JOIN space p ON p.space = x.space
     LEFT JOIN barrier b ON b.vid = v.vid WHERE v.vid > ? ORDER BY v.vid LIMIT ?"""
 _BATCH = 1_000
 
@@ -103,6 +142,7 @@ def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
     faults += journal.verify()
     faults += check_content(db, secret)
     faults += _barriers(db)
+    faults += _currents(db)
     faults += _arcs(db, secret)
     faults += _suspects(db, secret)
     faults += _books(db, secret)
@@ -115,18 +155,29 @@ def check(db: Connection, journal: Journal, secret: Secret) -> list[Fault]:
 
 def misplaced(db: Connection) -> list[Row]:
     """Barriers that are not the journal's: (vid, state that stands, state and case that should; or None)."""
-    return db.rows(_BARRIER, (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.WITHDRAWN))
+    return db.rows(_BARRIER, _STATES)
 
 
 def _barriers(db: Connection) -> Iterator[Fault]:
     for vid, state, due, _ in misplaced(db):
-        known = state in set(State)
-        stands = "no barrier" if state is None else State(state).name.lower() if known else f"state {state}"
-        wanted = "none" if due is None else State(due).name.lower()
         what = (
-            "of another case than the journal says" if state == due else f"where the journal wants {wanted}"
+            "of another case than the journal says"
+            if state == due
+            else f"where the journal wants {_state(due)}"
         )
-        yield Fault(code="barrier", message=f"{stands} {what}", witness=vid)
+        yield Fault(code="barrier", message=f"{_state(state)} {what}", witness=vid)
+
+
+def _state(state: object) -> str:
+    if state is None:
+        return "no barrier"
+    return next((one.name.lower() for one in State if one == state), f"state {state}")
+
+
+def _currents(db: Connection) -> Iterator[Fault]:
+    for (vid,) in db.rows(_CURRENT, _STATES):
+        message = "the current version of an artifact is not the one that the journal says"
+        yield Fault(code="current_version", message=message, witness=vid)
 
 
 def _arcs(db: Connection, secret: Secret) -> Iterator[Fault]:
@@ -174,7 +225,7 @@ def check_content(db: Connection, secret: Secret) -> list[Fault]:
 def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
     last = 0
     while rows := db.rows(_CONTENT, (last, _BATCH)):
-        for vid, text, digest, state, made, meta, recipe, *row in rows:
+        for vid, text, digest, state, made, meta, recipe, mark, sid, *row in rows:
             if text is None and digest == UNKNOWN and state is not None:
                 continue  # its place alone was imported
             if (text is None) is not (state == State.ERASED):
@@ -186,7 +237,9 @@ def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
                 )
             elif text is None and recipe is not None:
                 yield Fault(code="content", message="an erased version still has its recipe", witness=vid)
-            elif text is not None and secret.made(row, meta, recipe) != made:
+            elif text is not None and (
+                sid is None or mark != token(sid) or secret.made(row, meta, recipe) != made
+            ):
                 yield Fault(
                     code="version", message="how a version is described or made is altered", witness=vid
                 )

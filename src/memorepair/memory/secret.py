@@ -111,8 +111,8 @@ class Secret:
         """Keyed digest of the exact text: equal digests are equal texts."""
         return hmac.digest(self._key, b"text\0" + text.encode(), "sha256")
 
-    def made(self, row: Sequence[int], meta: str | None, recipe: str | None) -> bytes:
-        """Keyed digest of a version's row, its description and its recipe."""
+    def made(self, row: Sequence[object], meta: str | None, recipe: str | None) -> bytes:
+        """Keyed digest of a version's row with its key and the vector it brought, its description, recipe."""
         body = json.dumps((*row, meta, recipe)).encode()
         return hmac.digest(self._key, b"made\0" + body, "sha256")[:_SHORT]
 

@@ -342,7 +342,7 @@ class Writer:
                     version.vid,
                     *row,
                     self._secret.digest(draft.content),
-                    self._secret.made(row, p.meta, p.recipe),
+                    self._secret.made((*_named(p), *row), p.meta, p.recipe),
                 )
                 for version, (_, p, draft) in zip(versions, drafts, strict=True)
                 for row in [
@@ -387,6 +387,16 @@ class Writer:
             )
             numbers[space] = self._db.number(SPACE, space)
         return numbers
+
+
+def _named(prepared: Prepared) -> tuple[object, ...]:
+    """Of a version, for its digest: its key, and the vector that its draft brought with the space of it."""
+    key = prepared.draft.key
+    brought = next((one for one in prepared.vectors if one.given), None)
+    if brought is None:
+        return scope_name(key.scope), key.id, *[None] * 4, ""
+    model, revision, dimension, normalised = brought.space
+    return scope_name(key.scope), key.id, model, revision, dimension, int(normalised), brought.blob.hex()
 
 
 def _nobody(_step: str, _done: int, _of: int) -> None:
