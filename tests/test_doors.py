@@ -33,7 +33,7 @@ POINT = Embedding(vector=(1.0, 2.0), model="given", revision="1", normalised=Fal
 # Each public name of the facade and of the store says here what it is. A new one has no place yet: it fails
 # `test_every_public_name_is_classified` until it is put below, and a serving one is driven from then on.
 
-BOOKS = ("health", "ledger", "limits", "queue", "tries")
+BOOKS = ("anchors", "health", "ledger", "limits", "queue", "tries", "vectors")
 
 SERVING: dict[str, Callable[[Memory, Key], object]] = {
     "checkup": lambda memory, key: memory.checkup(dry_run=True),
@@ -55,6 +55,8 @@ SERVING: dict[str, Callable[[Memory, Key], object]] = {
     "audit_provenance": lambda memory, key: memory.audit_provenance(),
     "probe": lambda memory, key: memory.probe(memory.audit_provenance().proposals, budget=10),
     "runs": lambda memory, key: memory.runs(),
+    "vectors": lambda memory, key: memory.vectors(),
+    "check_vectors": lambda memory, key: memory.check_vectors(),
     "trace": lambda memory, key: [memory.trace(run.key.scope) for run in memory.runs()],
 }
 SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
@@ -88,10 +90,12 @@ SERVING_STORE: dict[str, Callable[[SqliteStore, Key], object]] = {
     "check_index": lambda store, key: store.check_index(),
     "size": lambda store, key: store.size(),
     "marks": lambda store, key: store.marks([key]),
-    "notes": lambda store, key: [
-        store.notes(book) for book in ("health", "ledger", "limits", "queue", "tries")
-    ],
+    "notes": lambda store, key: [store.notes(book) for book in BOOKS],
     "spaces": lambda store, key: store.spaces(),
+    "home": lambda store, key: store.home(),
+    "switch": lambda store, key: store.switch(),
+    "lacking": lambda store, key: [store.lacking(space) for space in store.spaces()],
+    "sample": lambda store, key: [store.sample(space, 100) for space in store.spaces()],
     "vectors": lambda store, key: [store.vectors(space, [key]) for space in store.spaces()],
 }
 """Those that give content, and those that tell of artifacts without any."""
@@ -126,7 +130,18 @@ WRITING = {
         "migrate",
     ),
     *("judge_suspects", "widen_case"),
-    *("maintain", "mend", "reindex", "embed_missing", "drop_vectors", "note", "patrol"),
+    *(
+        "maintain",
+        "mend",
+        "reindex",
+        "embed_missing",
+        "drop_vectors",
+        "reembed",
+        "hold_home",
+        "switch_space",
+        "note",
+        "patrol",
+    ),
     *("stage", "reject", "publish", "discard_staged", "close_case", "begin_repair", "repair", "undo"),
     *("erase", "purge", "prune", "recover", "replay", "run", "set_status", "set_scale", "note_operator_runs"),
 }

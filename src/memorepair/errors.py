@@ -9,6 +9,8 @@ MemoRepairError
 │   └── Tombstoned                       content that was removed and must not be learned again
 ├── UnknownId (KeyError)                 no such artifact, case, solver, operator
 ├── Withdrawn (LookupError)              the artifact is behind the barrier
+├── OtherSpace (LookupError)             vectors are searched in another space than this embedder's
+├── NotAligned (RuntimeError)            a new space of vectors does not recall what the old one does
 ├── StaleRead (RuntimeError)             a derivation read something that has changed since
 ├── RepairInProgress (RuntimeError)      another repair holds the store
 ├── RepairsFailed (RuntimeError)         several repairs of the case have died or raised; ask for one more
@@ -95,6 +97,14 @@ class Withdrawn(MemoRepairError, LookupError):
         self.key = key
         self.case = case
         self.state = state
+
+
+class OtherSpace(MemoRepairError, LookupError):
+    """Memories live in another space of vectors than the one asked for; the witness is that space."""
+
+
+class NotAligned(MemoRepairError, RuntimeError):
+    """A new space of vectors does not recall what the old one does; the witness are the figures."""
 
 
 class StaleRead(MemoRepairError, RuntimeError):

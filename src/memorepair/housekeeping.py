@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StaleRead
 from memorepair.governance import Desk, Governor, Item, Limits, Policy, grade_of
+from memorepair.health import drift
 from memorepair.health.checkup import CheckUp, check_up
 from memorepair.health.detector import Detector, Expected, silent
 from memorepair.health.diagnose import Diagnosis, diagnose
-from memorepair.health.drift import Probe, probe_drift
 from memorepair.health.finding import Damage, Finding, Level
+from memorepair.health.reembedding import reembed
 from memorepair.health.remedies import Wanted, propose
 from memorepair.health.rows import Rows
 from memorepair.health.schedule import Schedule
@@ -31,7 +32,7 @@ from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
 
 HEALTH = "health"
-"""The book of thresholds, of the schedule and of the anchors."""
+"""The book of thresholds and of the schedule."""
 
 PASSES = 3
 """Check-ups that one repair makes at most: what a merge brings to light is settled in the next."""
@@ -152,12 +153,30 @@ class Housekeeper:
                 self._store,
                 detectors=wanted,
                 since=since,
-                expected=self._keeping.expected,
+                expected=self._expected,
                 thresholds=thresholds,
                 now=self._store.now(),
                 progress=progress or silent,
             )
-        return found if since is not None else replace(found, findings=(*found.findings, *self._index()))
+        if since is not None:
+            return found
+        findings = [*found.findings, *self._index()]
+        if (other := drift.other_space(self._store)) is not None:
+            # What the new model has written already is no finding of its own: the switch takes it up.
+            written = other.measured["current_model"]
+            findings = [
+                one for one in findings if one.code not in drift.OTHER or one.measured["model"] != written
+            ]
+            findings.append(other)
+        return replace(found, findings=tuple(findings))
+
+    @property
+    def _expected(self) -> Expected:
+        """With the space of the last switch, where the keeper expects none."""
+        expected, stands = self._keeping.expected, self._store.switch()
+        if expected.space is not None or stands is None:
+            return expected
+        return replace(expected, space=stands.space)
 
     def _index(self) -> list[Finding]:
         """The full-text index, where it disagrees with the content."""
@@ -179,7 +198,7 @@ class Housekeeper:
 
     def proposals(self, diagnosis: Diagnosis) -> list[Proposal]:
         """The remedies as they would act now, with those that only a person can find."""
-        found = (propose(self._store, one, expected=self._keeping.expected) for one in diagnosis.wanted)
+        found = (propose(self._store, one, expected=self._expected) for one in diagnosis.wanted)
         return [one for one in found if one is not None]
 
     # acting ----------------------------------------------------------------------------------------
@@ -257,7 +276,7 @@ class Housekeeper:
             yield from (one for one in (free, held) if one is not None)
 
     def _weigh(self, wanted: Wanted, progress: Progress | None, *, apart: bool = False) -> Outcome | None:
-        proposal = propose(self._store, wanted, expected=self._keeping.expected)
+        proposal = propose(self._store, wanted, expected=self._expected)
         if proposal is None:
             return None
         outcome = self._attempt(proposal, progress)
@@ -283,6 +302,8 @@ class Housekeeper:
         self, proposal: Proposal, outcome: Outcome, progress: Progress | None, actor: str | None
     ) -> Outcome:
         try:
+            if proposal.remedy is Remedy.REEMBED and not proposal.keys:
+                return self._switch(proposal, outcome, progress, actor)
             carried = carry_out(
                 self._store,
                 proposal,
@@ -297,6 +318,18 @@ class Housekeeper:
         except MemoRepairError as error:
             return replace(outcome, failed=f"{type(error).__name__}: {error.message}")
         return replace(outcome, done=True, case=carried.case, withdrawn=carried.withdrawn, left=carried.left)
+
+    def _switch(
+        self, proposal: Proposal, outcome: Outcome, progress: Progress | None, actor: str | None
+    ) -> Outcome:
+        """Bring all into the space of the embedder, and search there."""
+        embedder = self._store.embedder
+        if embedder is None:
+            raise InvalidInput("this memory was opened without an embedder", witness="embedder")
+        done = reembed(
+            self._store, embedder, actor=actor or "memorepair", reason=proposal.why, progress=progress
+        )
+        return replace(outcome, done=True, case=done.case)
 
     def _figures(self, checkup: CheckUp) -> dict[str, float]:
         counts = checkup.counts()
@@ -333,7 +366,7 @@ class Housekeeper:
             why=item.why,
             cause=item.cause,
         )
-        return propose(self._store, wanted, expected=self._keeping.expected)
+        return propose(self._store, wanted, expected=self._expected)
 
     def approve(
         self, id: str, *, actor: str, reason: str, keep: Key | None = None, dry_run: bool = False
@@ -392,7 +425,7 @@ class Housekeeper:
         )
         if not dry_run and item.case is not None:
             engine.undo(self._store, item.case, actor=actor, reason=reason)
-        proposal = propose(self._store, wanted, expected=self._keeping.expected)
+        proposal = propose(self._store, wanted, expected=self._expected)
         if proposal is None:
             self.desk.expired(item)
             raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
@@ -462,15 +495,15 @@ class Housekeeper:
         detectors = list(dict.fromkeys(name for check in due for name in check.detectors or ()))
         newest = notes.get("newest")
         whole = any(check.whole for check in due) or not isinstance(newest, int)
-        drift = self.check_drift() if any(check.name == "drift" for check in due) else None
+        drifted = self.check_drift() if any(check.name == "drift" for check in due) else []
         report = None
-        if detectors or resumed or drift:
+        if detectors or resumed or drifted:
             since = None if whole or not isinstance(newest, int) else newest
             report = self.run(
                 since=since,
                 detectors=detectors or ["required"],
                 repair=repair,
-                beside=[] if drift is None else [drift],
+                beside=drifted,
                 progress=progress,
             )
         self._store.note(HEALTH, {"schedule": schedule.made(due, now)})
@@ -483,16 +516,10 @@ class Housekeeper:
             drill_due=any(check.name == "drill" for check in due),
         )
 
-    def check_drift(self) -> Finding | None:
-        """Embed the kept anchors again; the first time they are kept."""
+    def check_drift(self) -> list[Finding]:
+        """Whether the model is the one it was: by its anchors, and by rows embedded again."""
         embedder = self._store.embedder
-        if embedder is None:
-            return None
-        kept = self._store.notes(HEALTH).get("anchors")
-        if not isinstance(kept, dict):
-            self._store.note(HEALTH, {"anchors": Probe.of(embedder).to_json()})
-            return None
-        return probe_drift(Probe.from_json(kept), embedder)[1]
+        return [] if embedder is None else drift.check_drift(self._store, embedder)
 
 
 def _by_damage(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:

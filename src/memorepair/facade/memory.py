@@ -17,6 +17,7 @@ from memorepair.facade.reading import Reading
 from memorepair.facade.removing import Removing
 from memorepair.facade.repairing import Repairing
 from memorepair.facade.running import Running
+from memorepair.facade.vectors import Vectors
 from memorepair.facade.writing import Writing
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.values import check_type, is_number
@@ -32,7 +33,7 @@ DEFAULT_EMBEDDER = HashedNgrams()
 """What makes vectors unless told otherwise."""
 
 
-class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, Removing):
+class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, Removing, Vectors):
     """A memory whose derived parts can be withdrawn, repaired and republished.
 
     Every verb names artifacts by `Key` or its written form ``user/42::home``, cases by `Case` or number.

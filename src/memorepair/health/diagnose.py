@@ -33,6 +33,7 @@ REMEDY_OF: Mapping[str, Remedy] = MappingProxyType(
         "embedding_norm": Remedy.REEMBED,
         "embedding_other_dimension": Remedy.REEMBED,
         "embedding_other_model": Remedy.REEMBED,
+        "embedding_foreign": Remedy.REEMBED,
         "index_damaged": Remedy.REINDEX,
         "duplicate_exact": Remedy.MERGE,
         "duplicate_slot": Remedy.MERGE,
@@ -101,6 +102,8 @@ def diagnose(rows: Rows, findings: Sequence[Finding]) -> Diagnosis:
     for finding in findings:
         remedy = REMEDY_OF.get(finding.code, Remedy.PERSON)
         apart = finding.code if finding.code == "duplicate_group" or remedy is Remedy.PERSON else ""
+        if remedy is Remedy.REEMBED and not finding.keys:
+            apart = "switch"
         cause = str(why[finding.code]) if finding.code in why else ""
         by[ORDER.index(remedy), f"{apart}\0{cause}"].append(finding)
     taken: set[Key] = set()
@@ -144,6 +147,12 @@ def _by_key(finding: Finding) -> tuple[Key, ...]:
     return finding.keys
 
 
+def _spaces(finding: Finding) -> list[Json]:
+    """Where memories live and where they are to go, as the finding of the whole store names them."""
+    names = ("model", "revision", "dimension", "normalised")
+    return [[finding.measured[before + name] for name in names] for before in ("", "current_")]
+
+
 def _wanted(remedy: Remedy, findings: Sequence[Finding], cause: str, epoch: int) -> Wanted:
     keys = tuple(key for one in findings for key in _acts_on(one))
     params: dict[str, Json] = {}
@@ -156,6 +165,8 @@ def _wanted(remedy: Remedy, findings: Sequence[Finding], cause: str, epoch: int)
         params["groups"] = groups
     if remedy is Remedy.DEMOTE:
         params["weights"] = [one.measured.get("weight", 1.0) for one in findings]
+    if remedy is Remedy.REEMBED and not keys:
+        params["spaces"] = _spaces(findings[0])
     if remedy in (Remedy.STATUS, Remedy.REINDEX):
         # What is broken shows in no version: the same damage at another time is another repair.
         params["epoch"] = epoch

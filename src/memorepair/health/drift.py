@@ -6,6 +6,7 @@ next to nothing; so both the direction and the length of each anchor's vector ar
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,7 +17,9 @@ import numpy.typing as npt
 from memorepair.errors import InvalidInput
 from memorepair.graphs.digraph import read_only
 from memorepair.health.finding import Damage, Finding, Level
-from memorepair.memory.artifact import Json
+from memorepair.memory.artifact import Json, Key
+from memorepair.memory.exchange import Progress
+from memorepair.memory.store import Store
 from memorepair.memory.vectors import Embedder, Space, Vectors, embedded, space_of
 
 ANCHORS = (
@@ -48,6 +51,12 @@ LEAST_COSINE = 0.99
 
 NORM_RATIO = 0.02
 """How far the median ratio of lengths may be from 1: quantisation to eight bits stays within it."""
+
+
+SAMPLE = 60
+"""Rows embedded again by a drift check."""
+
+_BATCH = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -168,6 +177,142 @@ def moved(before: Vectors, now: Vectors) -> Drift:
     )
 
 
+BOOK = "anchors"
+"""The book of the anchors, a note for each space."""
+
+
+def keep_anchors(store: Store, embedder: Embedder) -> None:
+    """Keep the anchors as the embedder sees them now, under its space."""
+    probe = Probe.of(embedder)
+    store.note(BOOK, {_name(probe.space): probe.to_json()})
+
+
+def check_drift(
+    store: Store, embedder: Embedder, *, rows: int = SAMPLE, progress: Progress | None = None
+) -> list[Finding]:
+    """Whether the embedder is the one that made what is stored: by its anchors, and by rows embedded again.
+
+    Where nothing is found and memories live in its space, its anchors are kept for the next time.
+
+    Raises
+    ------
+    InvalidInput
+        What the embedder gives is not what it promises.
+    """
+    space = space_of(embedder)
+    kept = store.notes(BOOK).get(_name(space))
+    if isinstance(kept, dict):
+        drifted = probe_drift(Probe.from_json(kept), embedder)[1]
+        if drifted is not None:
+            return [drifted]
+    found = foreign(store, embedder, rows=rows, progress=progress)
+    if not found and kept is None and not store.readonly and store.home() in (None, space):
+        keep_anchors(store, embedder)
+    return found
+
+
+def _name(space: Space) -> str:
+    return hashlib.sha256(repr(tuple(space)).encode()).hexdigest()[:16]
+
+
+OTHER = frozenset({"embedding_other_model", "embedding_other_dimension"})
+"""Codes of what lies in another space than the one that is searched."""
+
+
+def other_space(store: Store) -> Finding | None:
+    """Where the memory was opened with an embedder whose space is not the one memories live in.
+
+    One finding for the whole store: its remedy is a switch, and that is for a person.
+    """
+    space, home = store.space, store.home()
+    if space is None or home is None or home == space:
+        return None
+    rows = store.spaces()
+    return Finding(
+        code="embedding_other_dimension" if space.dimension != home.dimension else "embedding_other_model",
+        damage=Damage.DRIFT,
+        level=Level.RETRIEVAL,
+        keys=(),
+        evidence=f"memories live in the space of {home.model} (revision {home.revision}, {home.dimension} "
+        f"dimensions), this memory was opened with {space.model} (revision {space.revision}, "
+        f"{space.dimension}): neither finds what the other wrote",
+        measured={
+            "model": home.model,
+            "revision": home.revision,
+            "dimension": home.dimension,
+            "normalised": home.normalised,
+            "rows": rows.get(home, 0),
+            "current_model": space.model,
+            "current_revision": space.revision,
+            "current_dimension": space.dimension,
+            "current_normalised": space.normalised,
+            "current_rows": rows.get(space, 0),
+        },
+        detector="drift",
+    )
+
+
+def foreign(
+    store: Store, embedder: Embedder, *, rows: int = SAMPLE, progress: Progress | None = None
+) -> list[Finding]:
+    """Embed some of what is stored again: rows whose vector is of another embedder of the same name.
+
+    60 rows drawn from many meet a share of 5 % of foreign ones with a probability of 0.95, and 10 % with
+    0.998. Where most are foreign the model is another one, and that is one finding.
+
+    Raises
+    ------
+    InvalidInput
+        What the embedder gives is not what it promises.
+    """
+    space = space_of(embedder)
+    keys = store.sample(space, rows, given=False)
+    odd: list[tuple[Key, int, Drift]] = []
+    looked = 0
+    for start in range(0, len(keys), _BATCH):
+        stored = store.vectors(space, keys[start : start + _BATCH])
+        served = store.served(list(stored))
+        there = [key for key in stored if key in served]
+        if not there:
+            continue
+        now = embedded(embedder, [served[key].content for key in there])
+        looked += len(there)
+        drifts = [moved(stored[key][None], vector[None]) for key, vector in zip(there, now, strict=True)]
+        odd += [(key, served[key].version, one) for key, one in zip(there, drifts, strict=True) if one.fired]
+        if progress is not None:
+            progress("embed again", start + len(there), len(keys))
+    if looked and len(odd) > looked / 2:
+        cosine = float(np.median([one.cosine for _, _, one in odd]))
+        return [_drifted({"cosine": cosine, "rows": looked, "foreign": len(odd), "model": space.model})]
+    return [
+        Finding(
+            code="embedding_foreign",
+            damage=Damage.DRIFT,
+            level=Level.RETRIEVAL,
+            keys=(key,),
+            versions=(version,),
+            evidence="its vector is not what the model gives for it: another one wrote under the same name",
+            measured={"cosine": one.cosine, "norm_ratio": one.norm_ratio, "rows": looked},
+            detector="drift",
+        )
+        for key, version, one in odd
+    ]
+
+
+def _drifted(measured: Mapping[str, float | int | str | bool | None]) -> Finding:
+    return Finding(
+        code="embedding_drift",
+        damage=Damage.DRIFT,
+        level=Level.RETRIEVAL,
+        keys=(),
+        evidence="the same texts no longer give the same vectors: the model or its normalisation changed; "
+        "give it another revision, and re-embed",
+        confidence=0.99,
+        measured=MappingProxyType(dict(measured)),
+        detector="drift",
+    )
+
+
 def probe_drift(kept: Probe, embedder: Embedder) -> tuple[Drift, Finding | None]:
     """Embed the kept anchors again; a finding where the model has changed, whatever it calls itself.
 
@@ -192,14 +337,4 @@ def probe_drift(kept: Probe, embedder: Embedder) -> tuple[Drift, Finding | None]
         "kept_dimension": kept.space.dimension,
         "same_name": space == kept.space,
     }
-    finding = Finding(
-        code="embedding_drift",
-        damage=Damage.DRIFT,
-        level=Level.RETRIEVAL,
-        keys=(),
-        evidence="the same texts no longer give the same vectors: the model or its normalisation changed",
-        confidence=0.99,
-        measured=MappingProxyType(measured),
-        detector="drift",
-    )
-    return drift, finding
+    return drift, _drifted(measured)

@@ -96,6 +96,9 @@ def propose(store: Store, wanted: Wanted, *, expected: Expected | None = None) -
             reason=f"{wanted.remedy}: {wanted.why}" if wanted.why else str(wanted.remedy),
             actor=_ACTOR,
         )
+    way_back = WAY_BACK[wanted.remedy]
+    if wanted.remedy is Remedy.REEMBED and not wanted.keys:
+        way_back = "undo the case while the former vectors are kept: they are searched again"
     return Proposal(
         remedy=wanted.remedy,
         keys=wanted.keys,
@@ -104,7 +107,7 @@ def propose(store: Store, wanted: Wanted, *, expected: Expected | None = None) -
         confidence=wanted.confidence,
         why=found.why or wanted.why,
         cause=wanted.cause,
-        way_back=WAY_BACK[wanted.remedy],
+        way_back=way_back,
         looked_at=looked_at,
         fingerprint=print_now,
         impact=impact,
@@ -237,15 +240,25 @@ def _complete(store: Store, wanted: Wanted, expected: Expected) -> _Built | None
 
 
 def _reembed(store: Store, wanted: Wanted, expected: Expected) -> _Built | None:
-    """Next versions without the vector they brought: the store's embedder makes one."""
-    if store.space is None or (expected.space is not None and expected.space != store.space):
+    """Next versions without the vector they brought: the store's embedder makes one.
+
+    Without keys the whole store moves into the embedder's space: no version changes, a case switches.
+    """
+    space, home = store.space, store.home()
+    if not wanted.keys:
+        if space is None or home is None or [list(home), list(space)] != wanted.params.get("spaces"):
+            return None
+        return _Built(
+            why=f"everything gets a vector of {space.model} (revision {space.revision}, {space.dimension} "
+            f"dimensions) beside that of {home.model} (revision {home.revision}, {home.dimension}); once "
+            "both recall alike, searches are answered from the new ones"
+        )
+    if space is None or space != (expected.space or home or space):
         return _Built(why="the model that vectors should be of is not the one this memory was opened with")
     served = store.served(wanted.keys)
     recipes = store.recipes(list(served))
     drafts = {key: _with_recipe(described(one), recipes) for key, one in served.items()}
-    return _maintenance(
-        Maintenance(drafts=drafts, anew=True), f"{len(drafts)} get a vector of {store.space.model}"
-    )
+    return _maintenance(Maintenance(drafts=drafts, anew=True), f"{len(drafts)} get a vector of {space.model}")
 
 
 def _scope(store: Store, wanted: Wanted, expected: Expected) -> _Built | None:

@@ -343,6 +343,17 @@ class OperatorCost:
     spread: float | None
 
 
+class Filled(NamedTuple):
+    """A round of filling a space: vectors stored, versions (vid) that say nothing, and where to go on.
+
+    `after` is 0 where nothing was left.
+    """
+
+    stored: int
+    blank: tuple[int, ...]
+    after: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """Something `check` found wrong with the file; `witness` is what proves it."""

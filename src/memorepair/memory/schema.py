@@ -80,6 +80,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             at INTEGER NOT NULL, horizon INTEGER NOT NULL, n INTEGER NOT NULL, actor TEXT, reason TEXT,
             delta TEXT NOT NULL, unit_value REAL, unit_cost REAL, attempts INTEGER NOT NULL DEFAULT 0,
             erasure TEXT, suspected REAL)""",
+        # Cases that changed the space which searches are answered from.
+        "CREATE INDEX case_space ON cases(cause) WHERE substr(delta, 1, 8) = '{\"space\"'",
         """CREATE TABLE case_root(
             cause INTEGER NOT NULL, pos INTEGER NOT NULL, aid INTEGER NOT NULL, vid INTEGER NOT NULL,
             PRIMARY KEY(cause, pos)) WITHOUT ROWID""",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -46,6 +46,7 @@ from memorepair.memory.exchange import (
     Carried,
     Entry,
     Fault,
+    Filled,
     Marks,
     Member,
     MergeReport,
@@ -74,6 +75,7 @@ from memorepair.memory.repairlock import repair_lock
 from memorepair.memory.retention import Retention
 from memorepair.memory.secret import Secret, key_file
 from memorepair.memory.snapshot import Snapshot
+from memorepair.memory.spaces import Spaces, Switch, filled
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.store import NO_DELTA, NO_MARKS, NO_SUCCESSORS
 from memorepair.memory.survey import Survey
@@ -126,6 +128,7 @@ class SqliteStore:
         self._upkeep = Upkeep(db, self._journal, writer, self._cases)
         self._mending = Mending(db, self._journal)
         self._notes = Notes(db, self._journal)
+        self._spaces = Spaces(db, self._journal, self._cases, self._notes)
         self._undo = Undo(db, self._journal, self._cases, self._suspects)
         self._eraser = Eraser(db, self._journal, secret, self._cases)
         self._retention = Retention(db, self._journal)
@@ -368,14 +371,14 @@ class SqliteStore:
                 )
             self._mending.index(actor=actor, reason=reason)
 
-    def embed_missing(self, limit: int, *, after: int = 0, actor: str | None = None) -> tuple[int, int]:
+    def embed_missing(self, limit: int, *, after: int = 0, actor: str | None = None) -> Filled:
         if self._embedder is None:
             raise InvalidInput("this memory was opened without an embedder", witness="embedder")
         space = space_of(self._embedder)
         with self._db.reading():
-            wanted = self._mending.without(space, after, limit)
+            wanted = self._spaces.without(space, after, limit)
         if not wanted:
-            return 0, 0
+            return Filled(0, (), 0)
         vectors = embedded(self._embedder, [text for _, text in wanted])
         made = [
             (vid, vector.astype(STORED).tobytes())
@@ -383,20 +386,48 @@ class SqliteStore:
             if vector.any()
         ]
         with self._writing():
-            return self._mending.embed(space, made, actor=actor), wanted[-1][0]
+            return filled(self._spaces.fill(space, made, actor=actor), wanted, made)
 
-    def drop_vectors(self, space: Space, *, actor: str, reason: str) -> int:
+    def hold_home(self, *, actor: str | None = None) -> None:
+        with self._writing():
+            self._spaces.hold(actor=actor)
+
+    def lacking(self, space: Space) -> int:
+        with self._db.reading():
+            return len(self._spaces.lacking(space))
+
+    def switch_space(
+        self, space: Space, *, until: int, blank: Collection[int] = (), actor: str, reason: str
+    ) -> Case:
         require_names(actor, reason)
         with self._writing(full=True):
-            return self._mending.drop(space, actor=actor, reason=reason)
+            number = self._spaces.go(space, blank=blank, until=until, actor=actor, reason=reason)
+            return self._cases.get(number)
+
+    def drop_vectors(self, space: Space, *, early: bool = False, actor: str, reason: str) -> int:
+        require_names(actor, reason)
+        with self._writing(full=True):
+            return self._spaces.drop(space, self._clock(), early=early, actor=actor, reason=reason)
 
     def spaces(self) -> dict[Space, int]:
         with self._db.reading():
-            return self._mending.spaces()
+            return self._spaces.counts()
+
+    def home(self) -> Space | None:
+        with self._db.reading():
+            return self._spaces.home()
+
+    def switch(self) -> Switch | None:
+        with self._db.reading():
+            return self._spaces.switch()
 
     def vectors(self, space: Space, keys: Sequence[Key]) -> dict[Key, Vectors]:
         with self._db.reading():
-            return self._mending.vectors(space, keys)
+            return self._spaces.vectors(space, keys)
+
+    def sample(self, space: Space, limit: int, *, given: bool = True) -> list[Key]:
+        with self._db.reading():
+            return self._spaces.sample(space, limit, given=given)
 
     @property
     def embedder(self) -> Embedder | None:
@@ -502,6 +533,7 @@ class SqliteStore:
     def undo(self, case: int, *, actor: str, reason: str, dry_run: bool = False) -> UndoReport:
         require_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
+            self._spaces.require_way_back(case)
             self._publication.discard(case)
             return self._undo.undo(case, actor=actor, reason=reason)
 
@@ -590,6 +622,8 @@ class SqliteStore:
                 return doors.search(self._db, query, scopes, limit)
         space, vector = self._point(query)
         with self._db.reading():
+            if not isinstance(query, Embedding):  # again: another process may have switched meanwhile
+                self._spaces.require(space)
             return doors.near(self._db, vector, space, scopes, limit)
 
     def _point(self, query: str | Embedding) -> tuple[Space, Vectors]:
@@ -601,7 +635,10 @@ class SqliteStore:
         check_text(text, "a query", text)
         if self._embedder is None:
             raise InvalidInput("this memory was opened without an embedder", witness=text)
-        return space_of(self._embedder), embedded(self._embedder, [text])[0]
+        space = space_of(self._embedder)
+        with self._db.reading():
+            self._spaces.require(space)
+        return space, embedded(self._embedder, [text])[0]
 
     def history(self, key: Key) -> list[Past]:
         with self._db.reading():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -28,6 +28,7 @@ from memorepair.memory.exchange import (
     Carried,
     Entry,
     Fault,
+    Filled,
     Marks,
     Member,
     MergeReport,
@@ -47,6 +48,7 @@ from memorepair.memory.exchange import (
 )
 from memorepair.memory.export import Export
 from memorepair.memory.snapshot import Snapshot
+from memorepair.memory.spaces import Switch
 from memorepair.memory.statistics import Statistics
 from memorepair.memory.survey import Survey
 from memorepair.memory.vectors import Space, Vectors
@@ -279,24 +281,73 @@ class Store(Protocol):
         """
         ...
 
-    def embed_missing(self, limit: int, *, after: int = 0, actor: str | None = None) -> tuple[int, int]:
+    def embed_missing(self, limit: int, *, after: int = 0, actor: str | None = None) -> Filled:
         """Give vectors of the store's embedder to at most `limit` served versions without one.
 
-        How many were stored, and where to go on (`after`); 0 where nothing is left. Vectors of other spaces
-        stay: a switch of models has both until `drop_vectors`.
+        Vectors of other spaces stay: a switch of models has both until `drop_vectors`.
         """
         ...
 
-    def drop_vectors(self, space: Space, *, actor: str, reason: str) -> int:
-        """Remove the vectors that an embedder made in a space, by a person; how many."""
+    def hold_home(self, *, actor: str | None = None) -> None:
+        """Write down where memories live, before another space is filled; searches elsewhere are refused."""
+        ...
+
+    def lacking(self, space: Space) -> int:
+        """How many served artifacts have no vector in the space."""
+        ...
+
+    def switch_space(
+        self, space: Space, *, until: int, blank: Collection[int] = (), actor: str, reason: str
+    ) -> Case:
+        """Answer searches from another space from now on; durable when it returns, and taken back by `undo`.
+
+        Parameters
+        ----------
+        until
+            Up to when (nanoseconds) the vectors of the former space are kept.
+        blank
+            Versions (vid) that say nothing, so that they have no vector.
+
+        Raises
+        ------
+        InvalidInput
+            Searches are answered from there already.
+        StaleRead
+            Something served has no vector there; nothing was changed.
+        """
+        ...
+
+    def drop_vectors(self, space: Space, *, early: bool = False, actor: str, reason: str) -> int:
+        """Remove the vectors that an embedder made in a space, by a person; how many.
+
+        Raises
+        ------
+        InvalidInput
+            Memories live there; or it is kept for a way back still, and not dropped `early`.
+        """
         ...
 
     def spaces(self) -> dict[Space, int]:
         """How many served artifacts have a vector in each space."""
         ...
 
+    def home(self) -> Space | None:
+        """Where memories live: the space of the last switch, else the one most vectors were made in."""
+        ...
+
+    def switch(self) -> Switch | None:
+        """The newest switch that is not undone."""
+        ...
+
     def vectors(self, space: Space, keys: Sequence[Key]) -> dict[Key, Vectors]:
         """Vectors of those of the keys that are served and have one in the space."""
+        ...
+
+    def sample(self, space: Space, limit: int, *, given: bool = True) -> list[Key]:
+        """At most so many served artifacts with a vector in the space, the same ones each time.
+
+        `given`: also those whose writer brought the vector.
+        """
         ...
 
     @property
