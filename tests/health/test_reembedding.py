@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +18,11 @@ from memorepair.errors import InvalidInput, MemoRepairError, NotAligned, OtherSp
 from memorepair.facade import Memory
 from memorepair.health.reembedding import Bounds
 from memorepair.memory.artifact import Draft, Key, State
-from memorepair.memory.vectors import HashedNgrams, Space, Vectors, space_of
+from memorepair.memory.vectors import Embedder, HashedNgrams, Space, Vectors, space_of
 from memorepair.repair.ports import Remedy
 
 SCOPE, OTHER = ("user", "42"), ("user", "43")
-WHO = {"actor": "ops", "reason": "new model"}
+WHO: dict[str, Any] = {"actor": "ops", "reason": "new model"}
 DAY = 86_400 * 10**9
 OLD, NEW = HashedNgrams(), HashedNgrams(dimension=256)
 TOPICS = ("green tea in the morning", "a flat in Lyon", "the cello lessons", "invoice 4711", "周五不上线")
@@ -66,10 +67,10 @@ class Noise:
 def opened(tmp_path: Path) -> Opener:
     ticks = count(1_700_000_000 * 10**9, 10**6)
 
-    def open_(embedder: object = OLD, *, later: float = 0.0) -> Memory:
+    def open_(embedder: Embedder | None = OLD, *, later: float = 0.0) -> Memory:
         return Memory.open(
             tmp_path / "agent.db",
-            embedder=embedder,  # pyright: ignore[reportArgumentType]
+            embedder=embedder,
             clock=lambda: next(ticks) + int(later * DAY),
         )
 
@@ -84,8 +85,8 @@ def filled(memory: Memory, n: int = 60) -> None:
     memory.ingest([Draft(key=Key(SCOPE, id), content=text) for id, text in texts(n)])
 
 
-def near(memory: Memory, query: str = "green tea", **more: object) -> list[str]:
-    hits = memory.search(query, scope=SCOPE, by="vector", limit=5, **more)  # type: ignore[arg-type]
+def near(memory: Memory, query: str = "green tea", **more: Any) -> list[str]:
+    hits = memory.search(query, scope=SCOPE, by="vector", limit=5, **more)
     return [hit.artifact.key.id for hit in hits]
 
 
@@ -204,7 +205,8 @@ def test_a_space_that_recalls_something_else_is_not_searched(opened: Opener) -> 
     with opened(Noise()) as memory:
         with pytest.raises(NotAligned, match="is searched as before") as caught:
             memory.reembed(**WHO)
-        assert caught.value.witness["sound"] is False  # type: ignore[index]
+        assert isinstance(caught.value.witness, dict)
+        assert caught.value.witness["sound"] is False
         assert memory.vectors().home == space_of(OLD)
         assert memory.reembed(**WHO, bounds=Bounds(overlap=0.0)).case is not None
     with opened() as memory:
@@ -381,12 +383,12 @@ def test_without_an_embedder_there_is_nothing_to_do(opened: Opener) -> None:
 
 
 @pytest.mark.parametrize("bad", [{"batch": 0}, {"keep_days": -1.0}, {"bounds": None}, {"actor": ""}])
-def test_bad_arguments_change_nothing(opened: Opener, bad: dict[str, object]) -> None:
+def test_bad_arguments_change_nothing(opened: Opener, bad: dict[str, Any]) -> None:
     with opened() as memory:
         filled(memory, 10)
     with opened(NEW) as memory:
         with pytest.raises(MemoRepairError):
-            memory.reembed(**WHO | bad)  # type: ignore[arg-type]
+            memory.reembed(**WHO | bad)
         assert memory.vectors().home == space_of(OLD)
 
 
