@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StaleRead
 from memorepair.governance import Desk, Governor, Item, Limits, Policy, grade_of
 from memorepair.health import drift
+from memorepair.health.blockindex import BlockIndex, key_of_store
 from memorepair.health.checkup import CheckUp, check_up
 from memorepair.health.detector import Detector, Expected, silent
 from memorepair.health.diagnose import Diagnosis, diagnose
@@ -24,6 +25,7 @@ from memorepair.ledger.spans import span
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.exchange import Progress
 from memorepair.memory.sqlite import SqliteStore
+from memorepair.memory.values import require_names
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.carrying import carry_out
@@ -153,6 +155,7 @@ class Housekeeper:
                 self._store,
                 detectors=wanted,
                 since=since,
+                index=None if since is None else BlockIndex.of(self._store.path, key_of_store(self._store)),
                 expected=self._expected,
                 thresholds=thresholds,
                 now=self._store.now(),
@@ -192,9 +195,9 @@ class Housekeeper:
             for _ in self._store.check_index()
         ]
 
-    def diagnose(self, checkup: CheckUp) -> Diagnosis:
-        """What is to be done about the findings; writes nothing."""
-        return diagnose(Rows.of(self._store.survey()), checkup.findings)
+    def diagnose(self, checkup: CheckUp, *, since: int | None = None) -> Diagnosis:
+        """What is to be done about the findings; causes are looked for in what is newer than `since`."""
+        return diagnose(Rows.of(self._store.survey(newer_than=since or 0)), checkup.findings)
 
     def proposals(self, diagnosis: Diagnosis) -> list[Proposal]:
         """The remedies as they would act now, with those that only a person can find."""
@@ -228,7 +231,7 @@ class Housekeeper:
         """
         checkup = self.look(since=since, detectors=detectors, progress=progress)
         checkup = replace(checkup, findings=(*checkup.findings, *beside))
-        diagnosis = self.diagnose(checkup)
+        diagnosis = self.diagnose(checkup, since=since)
         if dry_run:
             return Report(checkup=checkup, diagnosis=diagnosis, outcomes=tuple(self._dry(diagnosis)))
         kept: dict[str, Json] = {"newest": checkup.newest}
@@ -245,8 +248,10 @@ class Housekeeper:
             if not changed:
                 break
             latest = self.look(since=since, detectors=detectors, progress=progress)
-            now = self.diagnose(latest)
+            now = self.diagnose(latest, since=since)
         after = {**self._figures(latest if acted else checkup), **(measure() if measure else figures or {})}
+        if since is None and "duplicates" in latest.detectors:
+            BlockIndex.build(self._store, latest.thresholds).save(BlockIndex.beside(self._store.path))
         outcomes_all = self.ledger.open
         record = self.ledger.close(
             artifacts=checkup.artifacts,
@@ -352,8 +357,10 @@ class Housekeeper:
             proposal = self._again(item)
             if proposal is None or proposal.digest != item.digest:
                 self.desk.expired(item)
-                continue
-            outcomes.append(self._attempt(proposal, progress))
+            elif item.actor is None or item.reason is None:
+                outcomes.append(self._attempt(proposal, progress))
+            else:
+                outcomes.append(self._granted(item, proposal, item.actor, item.reason, progress))
         return tuple(outcomes)
 
     def _again(self, item: Item, params: Mapping[str, Json] | None = None) -> Proposal | None:
@@ -380,10 +387,12 @@ class Housekeeper:
         UnknownId
             The queue has no such item.
         InvalidInput
-            It is decided already; `keep` is missing, or none of its artifacts.
+            It is decided already; `keep` is missing, or none of its artifacts; nobody signs, or without a
+            reason.
         StaleRead
             What it looks at has changed since it was proposed; it has expired, and nothing was changed.
         """
+        require_names(actor, reason)
         item = self.desk.open(id)
         if item.remedy is Remedy.PERSON:
             raise InvalidInput(f"{item.id} has no remedy: change it by hand, then reject it", witness=item.id)
@@ -406,10 +415,20 @@ class Housekeeper:
     def _signed(self, item: Item, proposal: Proposal, actor: str, reason: str, dry_run: bool) -> Outcome:
         if dry_run:
             return Outcome(proposal=proposal, grade=item.grade, answer=Answer.GO, why="a dry run")
+        return self._granted(item, proposal, actor, reason, None)
+
+    def _granted(
+        self, item: Item, proposal: Proposal, actor: str, reason: str, progress: Progress | None
+    ) -> Outcome:
+        """Let a proposal act that a person has approved: now, or when the limits have room for it."""
         self.governor.approve(proposal.digest)
-        outcome = self._attempt(proposal, None, actor)
+        outcome = self._attempt(proposal, progress, actor)
         if outcome.done:
             self.desk.approved(item, actor=actor, reason=reason, case=outcome.case)
+        elif outcome.answer is Answer.WAIT:
+            self.desk.granted(item, actor=actor, reason=reason, held=outcome.why)
+        elif outcome.failed is not None:
+            self.desk.returned(item, outcome.failed)
         return outcome
 
     def _decide(self, item: Item, keep: Key, actor: str, reason: str, dry_run: bool) -> Outcome:
@@ -463,6 +482,7 @@ class Housekeeper:
         UndoRefused
             Later work stands on what would be taken back; nothing was changed.
         """
+        require_names(actor, reason)
         item = self.desk.open(id)
         if dry_run:
             return item

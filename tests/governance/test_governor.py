@@ -11,6 +11,8 @@ import pytest
 
 from memorepair.errors import InvalidInput
 from memorepair.governance import Governor, Item, Limits, Policy, Queue, Status, grade_of
+from memorepair.governance.attempts import Attempts
+from memorepair.governance.loops import Loops
 from memorepair.memory.artifact import Draft, Key
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair.ports import Answer, Grade, Proposal, Remedy
@@ -70,7 +72,8 @@ def test_three_tries_across_restarts_then_a_person(store: SqliteStore) -> None:
 
 def test_who_dies_on_an_attempt_has_tried_it(store: SqliteStore) -> None:
     Governor(store, OPEN).admit(proposal())
-    assert Governor(store, OPEN)._loops.tries(Remedy.MERGE, Key((), "k0")) == 1
+    key = Key((), "k0")
+    assert Loops(Attempts(store)).tries(Remedy.MERGE, [key]) == {key: 1}
 
 
 def test_what_is_done_and_unchanged_is_skipped(store: SqliteStore) -> None:

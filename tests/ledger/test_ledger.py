@@ -12,7 +12,7 @@ from memorepair.errors import CorruptStore, InvalidInput, UnknownId
 from memorepair.ledger import CaseRecord, Ledger, metrics, to_html, to_markdown
 
 DAY = 86_400 * 10**9
-NASTY = "<script>alert(1)</script> | x\n# y"
+NASTY = "<script>alert(1)</script> | x\n# y \x1b[2J\u202e [a](javascript:b)"
 
 
 class Clock:
@@ -76,6 +76,9 @@ def test_what_others_wrote_is_no_markup(memory: mr.Memory) -> None:
     text = to_markdown(record)
     assert "<script" not in text
     assert "\n# y" not in text
+    assert "\\[a\\](javascript" in text
+    for written in (page, text):
+        assert all(one.isprintable() or one == "\n" for one in written)
 
 
 def test_counters_are_prometheus_text(memory: mr.Memory) -> None:

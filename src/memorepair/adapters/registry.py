@@ -64,6 +64,11 @@ _KINDS = (
         reader="memorepair.adapters.otel:read",
     ),
     ImportKind(
+        name="letta",
+        about="Letta agent files (.af): agents with their memory blocks, tools, skills, messages in context.",
+        reader="memorepair.adapters.letta:read",
+    ),
+    ImportKind(
         name="prov",
         about="W3C PROV documents: PROV-JSON, PROV-O as Turtle or JSON-LD.",
         reader="memorepair.adapters.prov:read",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memorepair.errors import InvalidInput
+from memorepair.health.blockindex import BlockIndex
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Recovery
 from memorepair.memory.values import named
@@ -60,6 +61,10 @@ class Opened:
     def operators(self) -> Operators:
         """What can make successors; `register` adds to it."""
         return self._operators
+
+    def _forget_words(self) -> None:
+        """After an erasure: the next whole check-up makes the index of words anew, without them."""
+        BlockIndex.beside(self._store.path).unlink(missing_ok=True)
 
 
 def check_callable(function: object, what: str) -> None:

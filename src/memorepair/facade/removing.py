@@ -48,7 +48,9 @@ class Removing(Opened):
         """
         number = as_case(case)
         with self._store.repairing(number, wait=wait):
-            return self._store.erase(number, actor=actor, reason=reason)
+            receipt = self._store.erase(number, actor=actor, reason=reason)
+        self._forget_words()
+        return receipt
 
     def receipt(self, case: CaseLike) -> Receipt | None:
         """What a case has erased: keys, versions and keyed digests, no content; None where nothing."""

@@ -96,7 +96,7 @@ class Repairing(Opened):
         """
         if progress is not None:
             check_callable(progress, "progress")
-        return engine.repair(
+        report = engine.repair(
             self._store,
             as_case(case),
             operators=self._operators,
@@ -112,3 +112,6 @@ class Repairing(Opened):
             suspected=suspected,
             progress=progress,
         )
+        if report.receipt is not None:
+            self._forget_words()
+        return report

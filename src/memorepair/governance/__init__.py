@@ -4,7 +4,9 @@
 module     what it holds
 ========== ============================================================================================
 grades     `Policy` and `grade_of`: who lets a remedy act
-limits     caps on items, repairs and impact, rate, and the load of retrieval
+books      notes of the store that several processes change
+attempts   every repair of the last days, kept before it acts
+limits     caps on items, repairs and impact, and their rate
 loops      how often the same remedy has been tried on the same artifact
 queue      `Queue`: what waits, by priority, bounded, kept in the store
 governor   `Governor`: the gate of repair, made of the others

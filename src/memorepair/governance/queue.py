@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
-from memorepair.errors import CorruptStore, InvalidInput, UnknownId
+from memorepair.errors import CorruptStore, InvalidInput, StaleRead, UnknownId
+from memorepair.governance.books import Book
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.store import Store
 from memorepair.memory.values import is_whole
@@ -20,9 +21,10 @@ MOST = 1_000
 
 
 class Status(StrEnum):
-    """Life of an item."""
+    """Life of an item; an approved one acts as soon as the limits have room for it."""
 
     WAITING = "waiting"
+    APPROVED = "approved"
     DONE = "done"
     REJECTED = "rejected"
     EXPIRED = "expired"
@@ -180,31 +182,39 @@ class Item:
                 raise CorruptStore("the queue holds something that is no item", witness=str(read)[:200])
 
 
+OPEN = frozenset({Status.WAITING, Status.APPROVED})
+"""Not over yet."""
+
+
 class Queue:
-    """Items by id; every change is a sealed note of the store."""
+    """Items by id; every change is a sealed note of the store, made under its write lock."""
 
     def __init__(self, store: Store, most: int = MOST) -> None:
         if not is_whole(most, low=1):
             raise InvalidInput("a queue holds at least one", witness=most)
-        self._store = store
         self._most = most
-        self._items = {name: Item.from_json(note) for name, note in store.notes(BOOK).items()}
+        self._book: Book[Item] = Book(store, BOOK, load=Item.from_json, dump=Item.to_json)
 
     def __len__(self) -> int:
         return len(self.waiting())
 
     def waiting(self) -> list[Item]:
-        """What waits, by priority."""
-        still = (item for item in self._items.values() if item.status is Status.WAITING)
-        return sorted(still, key=lambda item: item.priority)
+        """What waits for a person or for its time, by priority."""
+        return _waiting(self._book.read())
 
     def all(self) -> list[Item]:
         """Everything the queue remembers, the oldest first."""
-        return sorted(self._items.values(), key=lambda item: (item.at, item.id))
+        return sorted(self._book.read().values(), key=lambda item: (item.at, item.id))
 
     def due(self, now: int) -> list[Item]:
-        """What may act by itself, by priority."""
-        return [item for item in self.waiting() if item.due is not None and item.due <= now]
+        """What may act now without being asked about again, by priority."""
+        found = (
+            item
+            for item in self._book.read().values()
+            if item.status is Status.APPROVED
+            or (item.status is Status.WAITING and item.due is not None and item.due <= now)
+        )
+        return sorted(found, key=lambda item: item.priority)
 
     def get(self, id: str) -> Item:
         """One item, by its id or a beginning of it that no other has.
@@ -213,7 +223,7 @@ class Queue:
         ------
         UnknownId
         """
-        found = [item for name, item in self._items.items() if id and name.startswith(id)]
+        found = [item for name, item in self._book.read().items() if id and name.startswith(id)]
         if len(found) != 1:
             what = f"{len(found)} items of the queue begin with" if found else "the queue has no item"
             raise UnknownId(f"{what} {id!r}", witness=id)
@@ -221,21 +231,32 @@ class Queue:
 
     def find(self, digest: str) -> Item | None:
         """The item of this very proposal."""
-        item = self._items.get(digest[:12])
+        item = self._book.read().get(digest[:12])
         return item if item is not None and item.digest == digest else None
 
     def put(self, item: Item) -> bool:
-        """Keep an item; False where the queue is full, and nothing of less importance can go."""
-        if item.id not in self._items and item.status is Status.WAITING:
-            waiting = self.waiting()
-            if len(waiting) >= self._most:
-                last = waiting[-1]
-                if last.priority <= item.priority or last.case is not None:
-                    return False
-                self._drop(last)
-        self._items[item.id] = item
-        self._store.note(BOOK, {item.id: item.to_json()}, actor=item.actor, reason=item.reason)
-        return True
+        """Keep an item that is new, or still waits; False where the queue is full of what matters more."""
+        kept = True
+
+        def change(items: Mapping[str, Item]) -> dict[str, Item | None]:
+            nonlocal kept
+            known = items.get(item.id)
+            if known is not None and known.status not in (Status.WAITING, Status.EXPIRED, item.status):
+                kept = False  # somebody has decided it meanwhile
+                return {}
+            dropped: list[str] = []
+            if (known is None or known.status not in OPEN) and item.status is Status.WAITING:
+                waiting = _waiting(items)
+                if len(waiting) >= self._most:
+                    last = waiting[-1]
+                    if last.priority <= item.priority or last.case is not None:
+                        kept = False
+                        return {}
+                    dropped.append(last.id)
+            return {**dict.fromkeys(dropped), item.id: item}
+
+        self._book.update(change, actor=item.actor, reason=item.reason)
+        return kept
 
     def move(
         self,
@@ -243,23 +264,50 @@ class Queue:
         status: Status,
         *,
         case: int | None = None,
+        held: str | None = None,
         actor: str | None = None,
         reason: str | None = None,
     ) -> Item:
-        """An item's next state, kept."""
-        case = item.case if case is None else case
-        moved = replace(item, status=status, case=case, actor=actor, reason=reason)
-        self._items[item.id] = moved
-        self._store.note(BOOK, {item.id: moved.to_json()}, actor=actor, reason=reason)
+        """An item's next state, kept.
+
+        Raises
+        ------
+        StaleRead
+            Somebody else has decided it meanwhile.
+        """
+        moved = item
+
+        def change(items: Mapping[str, Item]) -> dict[str, Item | None]:
+            nonlocal moved
+            known = items.get(item.id)
+            if known is None or known.status not in OPEN:
+                now = "gone" if known is None else str(known.status)
+                raise StaleRead(f"{item.id} is {now} by now", witness=item.id)
+            moved = replace(
+                known,
+                status=status,
+                case=known.case if case is None else case,
+                held=known.held if held is None else held,
+                actor=actor,
+                reason=reason,
+            )
+            return {item.id: moved}
+
+        self._book.update(change, actor=actor, reason=reason)
         return moved
 
     def forget(self, before: int) -> int:
         """Drop what is over and older than an instant; how many."""
-        old = [one for one in self._items.values() if one.status is not Status.WAITING and one.at < before]
-        for item in old:
-            self._drop(item)
-        return len(old)
+        dropped: list[str] = []
 
-    def _drop(self, item: Item) -> None:
-        del self._items[item.id]
-        self._store.note(BOOK, {item.id: None})
+        def change(items: Mapping[str, Item]) -> dict[str, Item | None]:
+            dropped.extend(one.id for one in items.values() if one.status not in OPEN and one.at < before)
+            return dict.fromkeys(dropped)
+
+        self._book.update(change)
+        return len(dropped)
+
+
+def _waiting(items: Mapping[str, Item]) -> list[Item]:
+    still = (item for item in items.values() if item.status is Status.WAITING)
+    return sorted(still, key=lambda item: item.priority)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memorepair.errors import InvalidInput
 from memorepair.governance.governor import Governor
-from memorepair.governance.queue import Item, Status
+from memorepair.governance.queue import OPEN, Item, Status
 from memorepair.memory.values import require_names
 
 
@@ -31,7 +31,7 @@ class Desk:
             There is none; it is decided.
         """
         item = self.show(id)
-        if item.status is not Status.WAITING:
+        if item.status not in OPEN:
             raise InvalidInput(f"{item.id} is {item.status}", witness=item.id)
         return item
 
@@ -39,6 +39,15 @@ class Desk:
         """Keep who let it act, and the case it opened."""
         require_names(actor, reason)
         return self._governor.queue.move(item, Status.DONE, actor=actor, reason=reason, case=case)
+
+    def granted(self, item: Item, *, actor: str, reason: str, held: str) -> Item:
+        """Keep who let it act, though the limits have no room for it now: it acts when they have."""
+        require_names(actor, reason)
+        return self._governor.queue.move(item, Status.APPROVED, held=held, actor=actor, reason=reason)
+
+    def returned(self, item: Item, held: str) -> Item:
+        """Keep that it was let act and has failed: it is for a person again."""
+        return self._governor.queue.move(item, Status.WAITING, held=held)
 
     def rejected(self, item: Item, *, actor: str, reason: str) -> Item:
         """Keep who refused it: as long as nothing changes it is not proposed again."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -27,13 +28,15 @@ from memorepair.health.reading import Reading, read
 from memorepair.health.rows import Rows
 from memorepair.health.salts import salts_of
 from memorepair.health.thresholds import Threshold
-from memorepair.health.wording import is_record, wording
 from memorepair.memory.exchange import Progress
 from memorepair.memory.store import Store
 
 Ints = npt.NDArray[np.int64]
 Words32 = npt.NDArray[np.uint32]
 Words64 = npt.NDArray[np.uint64]
+
+ENDING = ".blocks"
+"""What the file is called, behind the name of the store's."""
 
 PARTNERS = 12
 """Partners of a new row that are fetched at most: those that share most of its rare keys."""
@@ -119,12 +122,8 @@ class BlockIndex:
         texts = [rows.text(row) for row in at.tolist()]
         reading = read(texts, salts_of(rows, at), key, lambda row: progress("index", row, len(texts)))
         keys, owners, common, common_count = _trimmed(entries(reading.words))
-        exact, exact_owner = _exact_keys(rows, at, key)
-        support: dict[int, int] = {}
-        for text in texts:
-            for name in set(wording(text).names) if is_record(text) else ():
-                hashed = _hashed(key, "name", name)
-                support[hashed] = support.get(hashed, 0) + 1
+        exact, exact_owner = _exact_keys(rows, at, reading, key)
+        support = {_hashed(key, "name", name): n for name, n in reading.support.items()}
         names = np.array(sorted(support), np.uint64)
         return cls(
             newest=rows.survey.newest,
@@ -170,7 +169,7 @@ class BlockIndex:
         new = rows.survey.aid[at]
         one, other = self._sharing(reading)
         pairs = [np.column_stack([new[one], self._aids(other)])]
-        hashes, owner = _exact_keys(rows, at, key)
+        hashes, owner = _exact_keys(rows, at, reading, key)
         low = np.searchsorted(self.exact, hashes, side="left")
         high = np.searchsorted(self.exact, hashes, side="right")
         low = np.maximum(low, high - CAP)
@@ -206,6 +205,21 @@ class BlockIndex:
         return np.asarray(self.aid[owners], np.int64)
 
     # the file --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def beside(store: Path) -> Path:
+        """Where the index of a store lies."""
+        return store.with_name(store.name + ENDING)
+
+    @classmethod
+    def of(cls, store: Path, key: bytes) -> BlockIndex | None:
+        """The index beside a store; None where there is none, or what is there is not its own."""
+        try:
+            found = cls.load(cls.beside(store))
+            found.require(key)
+        except InvalidFile:
+            return None
+        return found
 
     def save(self, path: Path) -> None:
         """Write the file at once or not at all; nobody else may read it."""
@@ -319,26 +333,29 @@ def _readable(rows: Rows) -> Ints:
     return np.flatnonzero(rows.served & says)
 
 
-def _exact_keys(rows: Rows, at: Ints, key: bytes) -> tuple[Words64, Ints]:
+def _exact_keys(rows: Rows, at: Ints, reading: Reading, key: bytes) -> tuple[Words64, Ints]:
     """Hashes that put rows together for certain, ascending, and the places in `at`."""
-    hashes: list[int] = []
-    owners: list[int] = []
+    hashes, owners = array("Q"), array("q")
     for place, row in enumerate(at.tolist()):
-        for said in _certain(rows, row):
-            hashes.append(_hashed(key, rows.survey.scopes[rows.survey.scope[row]], *said))
+        scope = rows.survey.scopes[rows.survey.scope[row]]
+        for said in _certain(rows, row, fields=bool(reading.fields[place])):
+            hashes.append(_hashed(key, scope, *said))
             owners.append(place)
-    found, owner = np.array(hashes, np.uint64), np.array(owners, np.int64)
+    found = np.concatenate([reading.exact, np.array(hashes, np.uint64)])
+    owner = np.concatenate([np.arange(len(at)), np.array(owners, np.int64)])
     order = np.lexsort((owner, found))
     return found[order], owner[order]
 
 
-def _certain(rows: Rows, row: int) -> Iterator[tuple[object, ...]]:
-    text = rows.text(row)
-    yield "exact", int(rows.survey.kind[row]), wording(text).exact
+def _certain(rows: Rows, row: int, *, fields: bool) -> Iterator[tuple[object, ...]]:
+    """What a row says in a slot, by the words of which another could deny it, or as an announcement."""
+    text, given = rows.text(row), row in rows.slots
+    if not given and (fields or len(text) > LONGEST_TEXT):
+        return
     said = facts_of_row(rows, row)
     for fact in said:
         yield "slot", *slot_of(fact)
-    if row in rows.slots or len(text) > LONGEST_TEXT or is_record(text):
+    if given:
         return
     if not said:
         yield "words", bare(text)[0]

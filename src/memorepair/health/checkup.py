@@ -77,6 +77,7 @@ def check_up(
     *,
     detectors: Sequence[str | Detector] | None = None,
     since: int | BlockIndex | None = None,
+    index: BlockIndex | None = None,
     expected: Expected | None = None,
     thresholds: Sequence[Threshold] = (),
     now: int | None = None,
@@ -89,9 +90,12 @@ def check_up(
     detectors
         Names of the registry, or detectors; None: all.
     since
-        Only findings about what was written since are wanted. A `BlockIndex`: what is new is read, and whom
-        it may be compared with; the work does not grow with the store. `newest` of an earlier check-up: the
-        whole store is read all the same. None: all findings.
+        `newest` of an earlier check-up: only findings about what was written since are wanted. A `BlockIndex`
+        stands for its own `newest`, and is the `index`. None: all findings.
+    index
+        What is known of the store up to then: only what is newer is read, and whom it may be compared with,
+        so that the work does not grow with the store. Without it the whole store is read. One that is newer
+        than `since` is of no use, and is not used.
     expected
         What the keeper expects of the memory.
     thresholds
@@ -112,11 +116,13 @@ def check_up(
     known = {threshold.group: threshold for threshold in thresholds}
     near: Near | None = None
     if isinstance(since, BlockIndex):
-        known = {threshold.group: threshold for threshold in since.thresholds} | known
-        survey, near = _since(store, since)
-        since = since.newest
+        index = since
+        since = index.newest
     elif since is not None and not is_whole(since, low=0):
         raise InvalidInput("since is the newest version of an earlier check-up", witness=since)
+    if index is not None and since is not None and index.newest <= since:
+        known = {threshold.group: threshold for threshold in index.thresholds} | known
+        survey, near = _since(store, index)
     else:
         survey = store.survey()
     progress("read", 1, 1)

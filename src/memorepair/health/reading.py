@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -72,8 +72,12 @@ class Reading:
         Their words as numbers; none of a text longer than `LONGEST`.
     exact : (k,) uint64
         Equal for texts that say the same up to width, case, synonyms, function words, within one salt.
+    fields : (k,) bool
+        Written as the fields of a record.
     record : (k,) bool
         Fields, enough of that schema to judge a value by the others.
+    support
+        How many of these texts have a field of each name.
     groups
         Kind and schema of a threshold; `group` (k,) int64 is a place in it.
     vocabulary, counts : (v,) uint64, (v,) int64
@@ -91,7 +95,9 @@ class Reading:
     texts: Sequence[str]
     words: Words
     exact: Hashes
+    fields: Mask
     record: Mask
+    support: Mapping[str, int]
     groups: tuple[tuple[str, str], ...]
     group: Ints
     vocabulary: Hashes
@@ -102,7 +108,15 @@ class Reading:
     known: Known | None = None
 
     def __post_init__(self) -> None:
-        for one in (self.exact, self.record, self.group, self.vocabulary, self.counts, self.order):
+        for one in (
+            self.exact,
+            self.fields,
+            self.record,
+            self.group,
+            self.vocabulary,
+            self.counts,
+            self.order,
+        ):
             read_only(one)
 
     @property
@@ -159,6 +173,7 @@ def read(
     flat, lengths, exact = array("Q"), array("q"), array("Q")
     in_order: list[str] = []
     names: list[tuple[str, ...]] = []
+    schemas: dict[tuple[str, ...], tuple[str, ...]] = {}  # each once: a store has few, and many rows
     cjk = np.zeros(len(texts), np.bool_)
     for row, text in enumerate(texts):
         said = wording(text)
@@ -167,7 +182,7 @@ def read(
         lengths.append(len(tokens))
         exact.append(hasher.hash("\0" + said.exact))
         in_order.append(" ".join(tokens))
-        names.append(said.names)
+        names.append(schemas.setdefault(said.names, said.names))
         cjk[row] = is_cjk(text)
         if not row % 4096:
             progress(row)
@@ -177,13 +192,16 @@ def read(
         salt=salts.copy(),
     )
     vocabulary, counts = _vocabulary(words, new)
-    record, groups, group = _schemas(names, cjk, known, new)
+    support = Counter(name for row, one in enumerate(names) if new is None or new[row] for name in set(one))
+    record, groups, group = _schemas(names, support, cjk, known)
     order = np.empty(len(texts), np.int64)
     order[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     return Reading(
         texts=texts,
         words=words,
         exact=np.array(exact, np.uint64) + salts,
+        fields=np.fromiter(map(bool, names), np.bool_, len(names)),
+        support=support,
         record=record,
         groups=groups,
         group=group,
@@ -221,16 +239,14 @@ def _held(words: Words, rows: Ints) -> Hashes:
 
 
 def _schemas(
-    names: list[tuple[str, ...]], cjk: Mask, known: Known | None, new: Mask | None
+    names: list[tuple[str, ...]], here: Mapping[str, int], cjk: Mask, known: Known | None
 ) -> tuple[Mask, tuple[tuple[str, str], ...], Ints]:
     """Which rows are judged as records, and the group whose threshold each has.
 
     A record belongs to the schema of its most common name. Where one of its names is rare there is no null
     distribution for it, and it is judged strictly, as a sentence. Sentences are told apart by their script.
     """
-    support = Counter(
-        name for row, fields in enumerate(names) if new is None or new[row] for name in set(fields)
-    )
+    support = Counter(here)
     if known is not None:
         for name in {name for fields in names for name in fields}:
             support[name] += known.support(name)

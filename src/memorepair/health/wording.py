@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 CJK = "\u3040-\u30ff\u3400-\u9fff"
@@ -106,6 +107,7 @@ def wording(text: str) -> Wording:
     )
 
 
+@lru_cache(maxsize=1 << 10)
 def is_record(text: str) -> bool:
     """Whether a text is fields, not a sentence."""
     plain = normal(text)

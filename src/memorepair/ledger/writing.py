@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
-from html import escape
+from html import escape as escaped
 
 from memorepair.ledger.case import CaseRecord
 from memorepair.ledger.plots import bars
 from memorepair.memory.artifact import Json
 
 _SHOWN = 200
+_MARKS = re.compile(r"[\\|\[\]`]")
+"""What would end a cell, or make a link or code of what others wrote."""
+
+
+def visible(text: str) -> str:
+    """A text on one line, what is not printable spelled out: nothing redraws or reorders what is read."""
+    line = " ".join(text.split())
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in line)
+
+
+def escape(text: str) -> str:
+    """The same for a page: what others wrote is no markup."""
+    return escaped(visible(text))
 
 
 def _when(record: CaseRecord) -> str:
@@ -61,8 +75,8 @@ def _done(record: CaseRecord) -> list[tuple[str, int, str, str, str]]:
 
 
 def to_markdown(record: CaseRecord) -> str:
-    """The record as Markdown; cells hold no pipe and no line break of what others wrote."""
-    lines = [f"# {_title(record)}", "", *(f"- {one}" for one in _summary(record)), ""]
+    """The record as Markdown; what others wrote breaks no cell, and is no link, code or HTML."""
+    lines = [f"# {_title(record)}", "", *(f"- {_cell(one)}" for one in _summary(record)), ""]
     tables = (
         ("Findings", ("damage", "code", "number"), _found(record)),
         ("Figures", ("figure", "before", "after"), _figures(record)),
@@ -89,7 +103,7 @@ def _row(cells: object) -> str:
 
 def _cell(value: Json | object) -> str:
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    return _MARKS.sub(r"\\\g<0>", visible(text)).replace("<", "&lt;")
 
 
 _STYLE = """body{font-family:sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
