@@ -126,11 +126,15 @@ def _chained(store: mr.Memory, a: Key, b: Key) -> None:
     store.store.maintain([], duplicates={a: b, b: a}, **SIGNED)
 
 
+def _bare(store: mr.Memory, a: Key, b: Key) -> None:
+    store.store.maintain([], duplicates={b: a}, **SIGNED)
+
+
 def _nothing(store: mr.Memory, a: Key, b: Key) -> None:
     store.store.maintain([], **SIGNED)
 
 
-@pytest.mark.parametrize("wrong", [_both, _chained, _nothing])
+@pytest.mark.parametrize("wrong", [_both, _chained, _bare, _nothing])
 def test_what_contradicts_itself_is_refused(
     memory: mr.Memory, wrong: Callable[[mr.Memory, Key, Key], None]
 ) -> None:
@@ -158,7 +162,7 @@ def test_a_merge_that_would_stand_on_its_own_result_is_refused(memory: mr.Memory
         last = d.write("one", id="last")
     epoch = memory.store.epoch()
     with pytest.raises(CycleFound):
-        memory.store.maintain([], duplicates={first: last}, **SIGNED)
+        memory.store.maintain([Draft(key=last, content="one")], duplicates={first: last}, **SIGNED)
     assert memory.store.epoch() == epoch
 
 

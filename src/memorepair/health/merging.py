@@ -40,8 +40,8 @@ def richness(one: Artifact) -> _Rank:
     )
 
 
-def merged(members: Sequence[Artifact]) -> tuple[Artifact, Draft | None]:
-    """The one that stays, and its next version; None where it has all that the others say."""
+def merged(members: Sequence[Artifact]) -> tuple[Artifact, Draft]:
+    """The one that stays, and its next version: it stands on the others, also where they add nothing."""
     primary = max(members, key=richness)
     others = sorted((one for one in members if one is not primary), key=richness, reverse=True)
     metadata: dict[str, Json] = dict(primary.metadata)
@@ -71,9 +71,6 @@ def merged(members: Sequence[Artifact]) -> tuple[Artifact, Draft | None]:
         confidence=max((one.confidence for one in members if one.confidence is not None), default=None),
         metadata=metadata,
     )
-    same = (draft.type, draft.slot, draft.confidence) == (primary.type, primary.slot, primary.confidence)
-    if same and metadata == dict(primary.metadata):
-        return primary, None
     return primary, draft
 
 

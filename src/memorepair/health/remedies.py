@@ -146,8 +146,7 @@ def _merge(store: Store, wanted: Wanted, expected: Expected) -> _Built | None:
         if len(members) < 2:
             continue
         primary, draft = merged(members)
-        if draft is not None:
-            drafts[primary.key] = _with_recipe(draft, recipes)
+        drafts[primary.key] = _with_recipe(draft, recipes)
         duplicates |= {one.key: primary.key for one in members if one.key != primary.key}
     n = len(set(duplicates.values()))
     return _maintenance(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memorepair.errors import InvalidInput, UnknownId
-from memorepair.graphs.terms import PROPAGATING
+from memorepair.graphs.terms import PROPAGATING, Relation
 from memorepair.memory import index
 from memorepair.memory.artifact import Key, Read, State
 from memorepair.memory.barrier import CARRIED
@@ -175,7 +175,8 @@ class Merging:
             source = _version(merge.groups[read.key], read.version)
             # A former version outlives the content that it was made from: `prune` takes that first.
             gone = source.state is State.ERASED and not item.current
-            return "out of service" if follows and source.barred and not gone else None
+            twin = source.state is State.ARCHIVED and read.relation is Relation.CONSOLIDATE  # in the archive
+            return "out of service" if follows and source.barred and not (gone or twin) else None
         if follows and merge.places[read.key].state is not State.ACTIVE:
             return "out of service"
         return None if self._vid(merge, read) is not None else "stands on"

@@ -121,6 +121,8 @@ class Upkeep:
                 raise InvalidInput(f"the next version of {key} stands on what it stood on", witness=key)
         if lost := [key for key in duplicates.values() if key in duplicates]:
             raise InvalidEvent(f"{lost[0]} is archived, so nothing is archived under it", witness=lost[0])
+        if bare := [key for key in duplicates.values() if key not in prepared]:
+            raise InvalidEvent(f"{bare[0]} has no next version to stand on its duplicates", witness=bare[0])
         if beyond := [key for key in marks if key in duplicates]:
             raise InvalidEvent(f"{beyond[0]} is archived, so it takes no mark", witness=beyond[0])
 
