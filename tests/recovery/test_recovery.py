@@ -422,6 +422,25 @@ def test_wherever_the_process_dies_the_case_can_be_taken_up(tmp_path: Path) -> N
             assert memory.get(HOME).content == "home is Lyon"
 
 
+@pytest.mark.parametrize("undone", [False, True])
+def test_what_an_earlier_recovery_has_done_to_the_world_is_taken_back_by_the_next(
+    memory: Memory, diner: Diner, town: Town, undone: bool
+) -> None:
+    tools = town.tools.values()
+    first = memory.recover("dinner", HOME, agent=diner, tools=tools, **WHO)
+    assert town.booked == ["Le Bec"]
+    if undone:  # an undo does not act on the world
+        memory.undo(first.case, **WHO)
+    there = {HOME: "home is Nowhere"}
+    second = memory.recover("dinner", HOME, agent=diner, tools=tools, replacements=there, **WHO)
+    assert second.answer == "booked nothing, rain False"
+    assert town.booked == ["nothing"]
+    assert town.ran.count("cancel") == 2
+    memory.replay(second.case, "dinner", diner, tools=tools)
+    assert town.booked == ["nothing"]
+    assert memory.store.check() == []
+
+
 def test_a_faulty_step_is_a_fault_like_any_other(memory: Memory, diner: Diner, town: Town) -> None:
     city = step("city")
     with pytest.raises(Tombstoned):  # the agent would say the same once more

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from memorepair.errors import InvalidInput, TraceMismatch, UnknownId
+from memorepair.errors import InvalidInput, TraceMismatch
 from memorepair.graphs.support import Policy
-from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import Case, CaseStatus, Draft, Json, Key, Source, State
+from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
 from memorepair.memory.store import Store
 from memorepair.memory.values import require_names
 from memorepair.recovery.planning import RecoveryPlan, make_plan
@@ -18,20 +17,17 @@ from memorepair.recovery.publication import former_versions, publish, without_ec
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import STEPS, RunLike, find_run, out_of_service, read_trace, step_recipe
+from memorepair.recovery.trace import STEPS, RunLike, find_run, out_of_service, read_trace
+from memorepair.recovery.world import take_back, undo_writes
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade, read_cascade
 from memorepair.repair.events import EventKind, RepairEvent, Rollback
-from memorepair.repair.jsontext import canonical, parse
 from memorepair.repair.operators.operator import Operator
 from memorepair.repair.withdrawal import descends, event_of, withdraw
 
 Agent: TypeAlias = Callable[[Recorder], object]
 """Takes the steps of a run: from a recorder the first time, from a replay when the run is recovered."""
-
-TAKEN_BACK = ".taken-back"
-"""What the id of the note that a call was compensated adds to that of the action."""
 
 _NOTHING: Mapping[Key, str] = MappingProxyType({})
 _NO_OPERATORS: Mapping[str, Operator] = MappingProxyType({})
@@ -221,7 +217,7 @@ def replay(
         store.discard_staged(case)  # of a replay that died
         cascade = read_cascade(store, case)
         chosen = _plan(store, cascade, run)
-        _take_back(store, chosen, {one.name: one for one in tools})
+        take_back(store, chosen, {one.name: one for one in tools})
         back = former_versions(store, _memories(one.key for one in cascade.open if one.kind not in STEPS))
         texts = {key: former.draft for key, former in back.items()}
         player = Replay(
@@ -237,7 +233,7 @@ def replay(
             back = {key: former for key, former in back.items() if key not in drafts}
             publish(store, cascade, drafts, back)
         except BaseException as error:
-            _undo_writes(player.made, error)
+            undo_writes(player.made, error)
             store.discard_staged(case)
             raise
         store.close_case(case)
@@ -272,58 +268,3 @@ def _said(store: Store, cascade: Cascade) -> dict[Key, str]:
 def _heard(store: Store, cascade: Cascade, made: Made) -> list[str]:
     """What a replay may repeat: the steps it read back, and what stands in place of the roots."""
     return [there.content for there in store.served([*made.frozen, *cascade.roots]).values()]
-
-
-# the world --------------------------------------------------------------------------------------------
-
-
-def _take_back(store: Store, chosen: RecoveryPlan, tools: Mapping[str, Tool]) -> None:
-    """Compensate the affected writes, the latest first; a note each, so that none is compensated twice.
-
-    A process that dies between the two compensates again: compensations must bear that.
-    """
-    calls = []
-    for action in chosen.compensated:
-        note = Key(action.scope, action.id + TAKEN_BACK)
-        result = chosen.trace.observation_of(action)
-        if note in chosen.trace.steps or result is None:
-            continue
-        versions = [(key, chosen.trace.steps[key].listing.version) for key in (action, result)]
-        texts = store.former(versions)
-        name, arguments = _call_of(texts[action].content)
-        if name not in tools:
-            raise UnknownId(f"{action} is to be taken back, and there is no tool {name}", witness=name)
-        calls.append((note, tools[name], arguments, parse(texts[result].content)))
-    for note, tool, arguments, observed in calls:
-        if tool.compensation is None:
-            raise InvalidInput(f"tool {tool.name} has no compensation any more", witness=tool.name)
-        tool.compensation(arguments, observed)
-        store.write(
-            [
-                Draft(
-                    key=note,
-                    content=canonical({"taken back": note.id.removesuffix(TAKEN_BACK)}),
-                    kind=Kind.OBSERVATION,
-                    source=Source.SYSTEM,
-                    recipe=step_recipe(len(chosen.trace.steps), cost=0.0),
-                )
-            ],
-            act="compensate",
-        )
-
-
-def _call_of(content: str) -> tuple[str, Mapping[str, Json]]:
-    action = parse(content)
-    arguments = action.get("arguments") if isinstance(action, dict) else None
-    if not isinstance(action, dict) or not isinstance(arguments, dict):
-        raise InvalidInput("an action names its tool and its arguments", witness=content)
-    return str(action.get("tool")), arguments
-
-
-def _undo_writes(made: Made, error: BaseException) -> None:
-    """Take back what a failed replay has written, the latest first; what cannot be is told with the error."""
-    for tool, arguments, observed in reversed(made.written):
-        if tool.compensation is not None:
-            tool.compensation(arguments, observed)
-        else:
-            error.add_note(f"{tool.name} ({tool.effect.value}) has run and was not taken back")
