@@ -26,6 +26,7 @@ from memorepair.cli import (
     selecting,
     solvers,
     undoing,
+    vectors,
 )
 
 app = typer.Typer(
@@ -61,6 +62,7 @@ for room in (
     patrol,
     review,
     drilling,
+    vectors,
     auditing,
     selecting,
     solvers,

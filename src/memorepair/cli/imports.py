@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from memorepair.adapters.embedders.named import from_environment
 from memorepair.adapters.importing import ImportReport, bring
 from memorepair.adapters.jsonl import read_jsonl
 from memorepair.adapters.registry import KINDS, ImportKind
@@ -57,7 +58,7 @@ def _add_kind(formats: typer.Typer, kind: ImportKind) -> None:
         if dry_run and not db.exists():
             found = bring(None, recording, scope=place, dry_run=True)
         else:
-            with Memory.open(db, create=not dry_run) as memory:
+            with Memory.open(db, create=not dry_run, embedder=from_environment()) as memory:
                 found = bring(memory, recording, scope=place, update=update, dry_run=dry_run)
         if as_json:
             emit(found.to_json())
@@ -99,7 +100,7 @@ def init(
 ) -> int:
     """Make an empty memory; a memory that is there already is left as it is."""
     made = not db.exists()
-    Memory.open(db, create=True).close()
+    Memory.open(db, create=True, embedder=from_environment()).close()
     if as_json:
         emit({"db": str(db), "made": made})
     else:
@@ -119,7 +120,7 @@ def tau_bench(
         opened(db).close()  # what is no memory is told before the long reading
     with progress(quiet=as_json) as step:
         made = read_import(folder, progress=step)
-    with Memory.open(db, create=True) as memory:
+    with Memory.open(db, create=True, embedder=from_environment()) as memory:
         found = made.merged(memory)
     if as_json:
         emit(found.to_json())
@@ -166,7 +167,7 @@ def jsonl(
         raise InvalidInput("a dry run needs a memory that is there", witness=str(db))
     with progress(quiet=as_json) as step:
         items = read_jsonl(sys.stdin.buffer if str(file) == "-" else file, progress=step)
-    with Memory.open(db, create=True) as memory:
+    with Memory.open(db, create=True, embedder=from_environment()) as memory:
         found = memory.store.merge(items, update=update, actor=actor, reason=reason, dry_run=dry_run)
     if as_json:
         emit(found)

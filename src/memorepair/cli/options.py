@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from memorepair.adapters.embedders.named import from_environment
 from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Key, Scope
@@ -64,7 +65,7 @@ def amount(text: str, what: str) -> Fraction:
 
 def opened(db: Path) -> Memory:
     """The memory in a file that must be there."""
-    return Memory.open(db, create=False)
+    return Memory.open(db, create=False, embedder=from_environment())
 
 
 def as_scope(text: str) -> Scope:

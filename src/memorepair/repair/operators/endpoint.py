@@ -1,4 +1,4 @@
-"""An endpoint that speaks the OpenAI chat protocol over HTTP: where it is, and how it is asked."""
+"""An endpoint that speaks an OpenAI protocol over HTTP: where it is, and how it is asked."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Endpoint:
         key = f"{prefix}_KEY" if os.environ.get(f"{prefix}_KEY") else None
         return cls(base_url=found["BASE_URL"], model=found["MODEL"], key_variable=key)
 
-    def post(self, body: Mapping[str, Json]) -> dict[str, Json]:
+    def post(self, body: Mapping[str, Json], *, path: str = "chat/completions") -> dict[str, Json]:
         """Ask once: the response's JSON object.
 
         Raises
@@ -154,7 +154,7 @@ class Endpoint:
 
         # A request must not wait for bytes that trickle in: httpx bounds the pause between two, this the sum.
         ends = time.monotonic() + self.timeout
-        url = f"{self.base_url.rstrip('/')}/chat/completions"
+        url = f"{self.base_url.rstrip('/')}/{path}"
         try:
             with (
                 httpx.Client(verify=_trust(), timeout=self.timeout, follow_redirects=False) as client,

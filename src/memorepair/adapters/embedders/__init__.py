@@ -1,0 +1,1 @@
+"""Embedders: models behind the port of vectors, each in a file that imports it where it is used."""
