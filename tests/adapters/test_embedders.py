@@ -1,4 +1,4 @@
-"""Embedders: an endpoint is asked in batches and believed in nothing; a packaged model is loaded where used."""
+"""Embedders: an endpoint is believed in nothing it says, a packaged model is loaded where it is used."""
 
 from __future__ import annotations
 
