@@ -2,7 +2,8 @@
 
     python -m bench.cascade [--quick] [--json] [--save] [--workload NAME]... [--each N] [--data DIR]
 
-Progress and tables go to standard error; with ``--json`` the last line of standard output is one JSON object.
+Progress and tables go to standard error; with ``--json`` the last line of standard output is one JSON object:
+a key a workload, then ``dropout``, ``validation``, ``neural``. ``--save`` keeps more.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ def main() -> int:
     for line in stale:
         note(f"STALE: {line}")
     if chosen.json:
-        print(json.dumps(result))
+        print(json.dumps({name: told for name, told in result.items() if name != "more"}))
+    if any(unsound := more["unsound"].values()):
+        note(f"UNSOUND: {unsound}")
+        return 1
     return 1 if stale else 0
 
 

@@ -9,10 +9,23 @@ from pathlib import Path
 
 from bench.cascade import families, loss, neural, validation
 from bench.cascade.measures import Figures, Judged, pooled, ratio
-from bench.cascade.price import RECOVERED, SHARE, Priced, price
-from bench.cascade.systems import NAIVE, SYSTEMS, Outcome, Setting, candidates_of, run, run_naive, settle
+from bench.cascade.price import RECOVERED, SHARE, Priced, price, summary
+from bench.cascade.supports import each_by_itself
+from bench.cascade.systems import (
+    NAIVE,
+    SYSTEMS,
+    Outcome,
+    Setting,
+    candidates_of,
+    run,
+    run_naive,
+    settle,
+    spared_by,
+)
+from bench.cascade.world import Truth
 from bench.registry import note
 from memorepair.adapters import toolbench as toolbench_files
+from memorepair.memory.artifact import Key
 from memorepair.repair.candidates import Candidates
 from memorepair.repair.events import RepairEvent
 from memorepair.repair.plan import REPAIR_ALL
@@ -27,12 +40,13 @@ _REPAIR_ALL = next(one for one in SYSTEMS if one.solver == REPAIR_ALL)
 class Extent:
     """How much is measured.
 
-    `each` events of each kind; `prices` of the frontier at which greedy is compared, all where None; `runs`
-    of tau-bench and `seeds` of losses; `size` of the validation set; `learners` and `tasks` of the neural
-    one.
+    `each` events of each kind; `prices` of the frontier at which greedy is compared, all where None; `luck`
+    draws of operators' faults; `runs` of tau-bench and `seeds` of losses; `size` of the validation set;
+    `learners` and `tasks` of the neural one.
     """
 
     each: int
+    luck: int
     prices: int | None
     runs: int
     seeds: int
@@ -43,20 +57,19 @@ class Extent:
     """Whether worlds are cut to a few runs, scopes and chains."""
 
 
-QUICK = Extent(each=3, prices=60, runs=34, seeds=2, size=60, learners=2, tasks=1, small=True)
-FULL = Extent(each=8, prices=None, runs=68, seeds=5, size=240, learners=4, tasks=3, small=False)
+QUICK = Extent(each=3, luck=1, prices=60, runs=34, seeds=2, size=60, learners=2, tasks=1, small=True)
+FULL = Extent(each=8, luck=3, prices=None, runs=68, seeds=5, size=240, learners=4, tasks=3, small=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A workload: figures by system, its frontier, and what else was seen."""
+    """A workload: figures by system, its frontier, how many events and candidates, what was unsound."""
 
     figures: dict[str, Figures]
     priced: Priced
     events: int
     members: int
     unsound: int
-    reselection: dict[str, Figures]
 
 
 def measure_workload(name: str, data: Path, extent: Extent, seed: int = 0) -> Measured:
@@ -95,6 +108,15 @@ def measure_workload(name: str, data: Path, extent: Extent, seed: int = 0) -> Me
                 figures[system.name]["released_share"] = ratio(
                     sum(one.released for one in outcomes), sum(len(one.keys) for one in offered)
                 )
+            if system.evidence:
+                figures[system.name]["spared_share"] = ratio(
+                    sum(one.spared for one in outcomes), sum(len(one.keys) for one in offered)
+                )
+                figures[system.name]["semantics"] = _semantics(setting, events, Path(folder), seed)
+            if system.reselect:
+                figures[system.name]["at_fault"] = _at_fault(
+                    setting, events, offered, against, range(extent.luck)
+                )
             note(f"  {system.name}: {figures[system.name]}")
         _add_proofs(figures, priced)
         return Measured(
@@ -103,7 +125,6 @@ def measure_workload(name: str, data: Path, extent: Extent, seed: int = 0) -> Me
             events=len(events),
             members=sum(len(one.keys) for one in offered),
             unsound=unsound,
-            reselection=_reselection(setting, events, offered, against),
         )
 
 
@@ -130,28 +151,69 @@ def _judged(
 
 
 def _add_proofs(figures: dict[str, Figures], priced: Priced) -> None:
-    """What early cutoff saved, and where no choice at all could have reached the bar."""
+    """The frontier, what greedy misses of it, what early cutoff saved, and whether the bar can be reached."""
     row = figures["mincut"]
+    row["price"] = priced.price
+    row["optimum_best"] = round(priced.best, 5)
     row["optimum_bound"] = round(priced.bound, 5)
     row["optimum_proof"] = priced.proven_out_of_reach
-    row["price"] = priced.price
+    row["frontier"] = [[round(number, 6) for number in point] for point in priced.curve]
+    for name, margins in priced.margins.items():
+        figures[name]["missed"] = summary(margins)
+        figures[name]["missed_at"] = margins
     before, after = row["cost_ratio"], figures["mincut_cutoff"]["cost_ratio"]
     if isinstance(before, float) and isinstance(after, float):
         figures["mincut_cutoff"]["cost_saved"] = ratio(before - after, before)
 
 
-def _reselection(
-    setting: Setting, events: Sequence[RepairEvent], offered: Sequence[Candidates], against: Sequence[Outcome]
+def _semantics(
+    setting: Setting, events: Sequence[RepairEvent], folder: Path, seed: int
+) -> dict[str, dict[str, float | None]]:
+    """What each meaning of losing a supporter spares, and of that what it must not by its own label.
+
+    ``any`` supporter gone; one of the ``alternatives`` must stay; the ``last`` supporter gone.
+    """
+    drafts = each_by_itself(setting.world.drafts)
+    alone = settle(replace(setting.world, drafts=drafts), folder / "alone", seed, uses=False)
+    told: dict[str, dict[str, float | None]] = {}
+    for name, there, policy in (
+        ("any", setting, "none"),
+        ("alternatives", setting, "grounded"),
+        ("last", alone, "grounded"),
+    ):
+        members = sum(len(there.truth.cascade(event.roots)) - 1 for event in events)
+        spared = [(event, spared_by(there, event, policy)) for event in events]
+        wrong = [keys - _granted(there.truth, event, policy) for event, keys in spared]
+        told[name] = {
+            "spared_share": ratio(sum(len(keys) for _, keys in spared), members),
+            "exposure": ratio(sum(map(len, wrong)), members),
+        }
+    return told
+
+
+def _granted(truth: Truth, event: RepairEvent, policy: str) -> frozenset[Key]:
+    return frozenset() if policy == "none" else truth.carried(event.roots)
+
+
+def _at_fault(
+    setting: Setting,
+    events: Sequence[RepairEvent],
+    offered: Sequence[Candidates],
+    against: Sequence[Outcome],
+    luck: Sequence[int],
 ) -> dict[str, Figures]:
     """Within a budget, where one step in ten fails and one in five costs thrice what was foreseen."""
     plain = next(one for one in SYSTEMS if one.name == "mincut_budget")
     found = {}
     for name, system in (("plain", plain), ("reselect", replace(plain, reselect=True))):
         outcomes = [
-            run(setting, event, system, price=0.0, candidates=one, faulty=True)
+            run(setting, event, system, price=0.0, candidates=one, luck=draw)
+            for draw in luck
             for event, one in zip(events, offered, strict=True)
         ]
-        found[name] = pooled(_judged(setting, events, offered, outcomes, against))
+        times = len(luck)
+        judged = _judged(setting, [*events] * times, [*offered] * times, outcomes, [*against] * times)
+        found[name] = pooled(judged)
         found[name]["failed"] = sum(one.failed for one in outcomes)
         found[name]["reselections"] = sum(one.reselections for one in outcomes)
     return found
@@ -168,7 +230,10 @@ def pruned_ancestors(data: Path) -> dict[str, int]:
 
 
 def experiment(data: Path, extent: Extent, only: Collection[str] = ()) -> dict[str, object]:
-    """The whole of it, or some workloads alone; the keys are those of the command's JSON."""
+    """All of it, or some workloads alone: a key a workload, then ``dropout``, ``validation``, ``neural``.
+
+    ``more`` has what the command keeps and shows besides.
+    """
     measured = {
         name: measure_workload(name, data, extent) for name in families.WORLDS if not only or name in only
     }
@@ -176,9 +241,7 @@ def experiment(data: Path, extent: Extent, only: Collection[str] = ()) -> dict[s
     seen: dict[str, object] = {
         "events": {name: one.events for name, one in measured.items()},
         "unsound": {name: one.unsound for name, one in measured.items()},
-        "margins": {name: one.priced.margins for name, one in measured.items()},
-        "frontier": {name: one.priced.curve for name, one in measured.items()},
-        "reselection": {name: one.reselection for name, one in measured.items()},
+        "candidates": {name: one.members for name, one in measured.items()},
         "bars": {"recovered_value": RECOVERED, "cost_ratio": SHARE},
     }
     if only:

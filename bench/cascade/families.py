@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from bench.cascade.supports import with_supports
 from bench.cascade.tasks import tasks
 from bench.cascade.world import REPLAYED, World, replayed, revised, with_children
 from bench.workloads import Workload, deep, requests_of
@@ -16,6 +18,8 @@ from memorepair.adapters.tau_bench.events import with_state
 from memorepair.adapters.tau_bench.importer import key as tau_key
 from memorepair.adapters.tau_bench.importer import read_import
 from memorepair.adapters.tau_bench.operators import PROVINCE_TO_STATE
+from memorepair.adapters.tau_bench.statements import values_of_result, values_of_text
+from memorepair.adapters.words import telling
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Key, Read, Recipe, Source
 from memorepair.repair.operators.recompute import FunctionOperator
@@ -30,6 +34,12 @@ def tau_bench(data: Path, seed: int, *, quick: bool) -> World:
     drafts = read_import(data / "traces-tau-bench").drafts
     if quick:
         drafts = _first_runs(drafts, 24)
+    drafts = with_supports(
+        drafts,
+        states=lambda draft: values_of_text(draft.content),
+        brings=lambda draft: values_of_result(draft.content),
+        replaceable=lambda draft, read: draft.kind is Kind.SUMMARY and "/call-" in read.id,
+    )
     used = with_children(drafts)
     rows = [one.key for one in drafts if "/" in one.key.id and "@" not in one.key.id and used[one.key]]
     shared = tuple(key for key in rows if not key.id.startswith("run-"))
@@ -70,6 +80,13 @@ def toolbench(data: Path, seed: int, *, quick: bool) -> World:
         replace(draft, recipe=_REPLAY) if draft.recipe.observed else draft
         for draft in recording.drafts(("toolbench",))
     )
+    results = {one.key for one in drafts if one.metadata["what"] == "results"}
+    drafts = with_supports(
+        drafts,
+        states=lambda draft: telling(_told(draft)),
+        brings=lambda draft: telling(draft.content),
+        replaceable=lambda draft, read: read in results and draft.metadata["what"] in ("results", "answers"),
+    )
     return World(
         name="toolbench",
         drafts=drafts,
@@ -80,6 +97,11 @@ def toolbench(data: Path, seed: int, *, quick: bool) -> World:
         revise=revised,
         renew=revised,
     )
+
+
+def _told(draft: Draft) -> str:
+    """The arguments of a call, the text of anything else."""
+    return json.dumps(dict(draft.recipe.params)) if draft.kind is Kind.CACHE else draft.content
 
 
 def swe_agent(data: Path, seed: int, *, quick: bool) -> World:
@@ -109,7 +131,17 @@ def swe_agent(data: Path, seed: int, *, quick: bool) -> World:
             recipe = draft.recipe if draft.key.id in edits else _REPLAY
             draft = replace(draft, reads=reads, recipe=recipe)
         drafts.append(draft)
-    whole = (*commands.values(), *drafts)
+    repeated = {
+        (Key(scope, link.head), Key(scope, link.tail))
+        for link in recording.links
+        if link.rule == swe_agent_files.REPEATS
+    }
+    whole = with_supports(
+        (*commands.values(), *drafts),
+        states=lambda draft: telling(draft.content),
+        brings=lambda draft: telling(draft.content),
+        replaceable=lambda draft, read: (draft.key, read) in repeated,
+    )
     looks = tuple(one.key for one in drafts if one.recipe.operator == REPLAYED)
     return World(
         name="swe-agent",

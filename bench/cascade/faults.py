@@ -18,9 +18,10 @@ _CHARACTERS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Faulty:
-    """An operator whose runs fail or turn out dear, the same ones in every run of the bench."""
+    """An operator whose runs fail or turn out dear, the same ones in every run of the bench with one draw."""
 
     inner: Operator
+    draw: int
 
     @property
     def name(self) -> str:
@@ -49,7 +50,7 @@ class Faulty:
 
     def make(self, call: Call) -> Made:
         """What the operator inside makes; `cost` in tokens read and written, thrice where it is dear."""
-        luck = int.from_bytes(sha256(str(call.key).encode()).digest()[:4]) / 2**32
+        luck = int.from_bytes(sha256(f"{self.draw} {call.key}".encode()).digest()[:4]) / 2**32
         if luck < FAILING:
             raise StepFailed("the tool does not answer", witness=call.key)
         made = self.inner.make(call)
@@ -64,8 +65,9 @@ class FaultyTable:
     """Operators as another table has them, at fault."""
 
     inner: OperatorTable
+    draw: int = 0
 
     def get(self, reference: str, /) -> Operator | None:
         """The operator at fault, None where nobody has it."""
         found = self.inner.get(reference)
-        return None if found is None else Faulty(found)
+        return None if found is None else Faulty(found, self.draw)

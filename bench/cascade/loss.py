@@ -45,14 +45,14 @@ def dropout(data: Path, *, runs: int, seeds: Sequence[int]) -> tuple[dict[str, o
     for rate in RATES:
         each = _each(drawn, rate, "arcs")
         worst[f"{rate:g}"] = {
-            **{
-                side: {
+            side: {
+                **{
                     name: max(told[side][name] for told in each.values())
                     for name in ("exposure", "wrongly_withdrawn")
-                }
-                for side in ("audit", "plain")
-            },
-            "workloads": each,
+                },
+                "workloads": {name: told[side] for name, told in each.items()},
+            }
+            for side in ("audit", "plain")
         }
     blocks: dict[str, object] = {by: _each(drawn, BLOCKS, by) for by in LOSSES[1:]}
     return worst, blocks

@@ -33,7 +33,8 @@ def pooled(judged: Sequence[Judged]) -> Figures:
 
     Attributes of the result: `exposure` = stale members of C(F) in service / |C(F)|; `stale_use` = later
     reads that were given one / reads; `recovered_*` against repair-all; `cost_ratio` = executed / all that
-    can be executed. `stale_use_of_cascade` counts only the reads of members of C(F).
+    can be executed. `stale_use_of_cascade` counts only the reads of members of C(F). `wall` and `cpu` are
+    seconds from the declarations to the ends of the repairs.
     """
 
     def total(of: Iterable[float]) -> float:
@@ -62,6 +63,8 @@ def pooled(judged: Sequence[Judged]) -> Figures:
         "wrongly_withdrawn": ratio(
             total(len(one.outcome.wrong) for one in judged), total(one.healthy for one in judged)
         ),
+        "wall": round(total(one.seconds for one in outcomes), 2),
+        "cpu": round(total(one.cpu for one in outcomes), 2),
     }
 
 

@@ -29,6 +29,9 @@ GREEDY: Mapping[str, str] = {
 }
 
 
+_NODES = 100
+"""Of the exact solver's search: a bound is proved all the same, and does not depend on the machine."""
+
 _NOISE = 1e-9
 """Objectives below this share of all value are 0 but for rounding: what just enters has none."""
 
@@ -43,21 +46,22 @@ class Priced:
         The smallest one, in value a unit of cost, whose choice costs at most `SHARE` of all.
     value, cost
         Foreseen there, as shares of all that can be executed.
-    bound
-        No choice of at most that cost is worth more: share of all value; by duality.
+    best, bound
+        Of the choices of at most `SHARE` of all cost: the best that the exact solver found, and what none is
+        worth more than, by the leaves of its search, which are verified. Shares of all value.
     curve
         (price, share of cost, share of value) along the frontier.
     margins
-        A greedy selector -> the largest and the mean share of min cut's objective that it misses over all
-        prices, and how many there are.
+        A greedy selector -> (price, share of min cut's objective that it misses) wherever there is one.
     """
 
     price: float
     value: float
     cost: float
+    best: float
     bound: float
     curve: tuple[tuple[float, float, float], ...]
-    margins: Mapping[str, Mapping[str, float]]
+    margins: Mapping[str, Sequence[tuple[float, float]]]
 
     @property
     def proven_out_of_reach(self) -> bool:
@@ -106,12 +110,14 @@ def price(events: Sequence[Candidates], *, prices: int | None) -> Priced:
             chosen_price = math.nextafter(float(step), math.inf) if step else 0.0
     chosen_price = 0.0 if chosen_price is None else chosen_price
     mask = curve.at(chosen_price)
-    bound = curve.for_budget(SHARE * cost).bound
+    within = select(replace(whole, budget=SHARE * cost), time_limit=None, node_limit=_NODES)
+    assert within.verify(), "the bound is not proved"
     return Priced(
         price=chosen_price,
         value=math.fsum(whole.value[mask].tolist()) / value,
         cost=math.fsum(whole.cost[mask].tolist()) / cost,
-        bound=float(bound) / value,
+        best=float(within.value) / value,
+        bound=float(within.bound) / value,
         curve=tuple(points),
         margins=_margins(whole, curve, _thinned(steps, prices)),
     )
@@ -132,9 +138,9 @@ def _thinned(steps: Sequence[Fraction], prices: int | None) -> Sequence[Fraction
 
 def _margins(
     whole: SelectionInstance, curve: Frontier, steps: Sequence[Fraction]
-) -> dict[str, dict[str, float]]:
+) -> dict[str, list[tuple[float, float]]]:
     value = math.fsum(whole.value[whole.executable].tolist())
-    missed: dict[str, list[float]] = {name: [] for name in GREEDY}
+    missed: dict[str, list[tuple[float, float]]] = {name: [] for name in GREEDY}
     for step in steps:
         at = replace(whole, tradeoff=step)
         best = select(at).objective
@@ -145,15 +151,19 @@ def _margins(
             found = select(at, solver=solver).objective
             assert found <= best, f"{name} beats min cut at price {float(step)}"
             if best > _NOISE * value:
-                missed[name].append(float(1 - Fraction(found) / Fraction(best)))
+                share = float(1 - Fraction(found) / Fraction(best))
+                missed[name].append((float(step), round(share, 6)))
+    return missed
+
+
+def summary(margins: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """The largest and the mean share missed, at how many prices there is any, and how many there are."""
+    shares = [share for _, share in margins]
     return {
-        name: {
-            "worst": round(max(shares, default=0.0), 5),
-            "mean": round(float(np.mean(shares or [0.0])), 5),
-            "worse_at": sum(share > 0 for share in shares),
-            "prices": len(shares),
-        }
-        for name, shares in missed.items()
+        "worst": round(max(shares, default=0.0), 5),
+        "mean": round(float(np.mean(shares or [0.0])), 5),
+        "worse_at": sum(share > 0 for share in shares),
+        "prices": len(shares),
     }
 
 

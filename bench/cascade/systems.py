@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from pathlib import Path
 from bench.cascade.faults import FaultyTable
 from bench.cascade.world import Truth, World
 from memorepair.facade import Memory
+from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Relation
 from memorepair.memory.artifact import Key
 from memorepair.repair import engine
@@ -90,11 +92,13 @@ class Outcome:
     stale
         Those of them that were not validated since the event, and no true evidence carries.
     recovered
-        Descendants that are in service with a validated successor, or released.
+        Descendants that are in service with a validated successor, or released, or rightly spared.
     wrong
         Out of service though the event does not concern them.
     cost, cost_all
         Executed; of all that can be executed.
+    seconds, cpu
+        From the declaration of the event to the end of its repair.
     """
 
     served: frozenset[Key]
@@ -105,9 +109,12 @@ class Outcome:
     cost_all: float
     later: Later
     released: int = 0
+    spared: int = 0
     failed: int = 0
     reselections: int = 0
     sound: bool | None = None
+    seconds: float = 0.0
+    cpu: float = 0.0
 
 
 @dataclass(slots=True)
@@ -149,8 +156,11 @@ class Setting:
             yield memory
 
 
-def settle(world: World, folder: Path, seed: int) -> Setting:
-    """Store a world and use it: three reads an artifact on average, by Zipf's law, over two months."""
+def settle(world: World, folder: Path, seed: int, *, uses: bool = True) -> Setting:
+    """Store a world and use it: three reads an artifact on average, by Zipf's law, over two months.
+
+    Without `uses` it is stored alone.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     clock = _Clock()
     draw = random.Random(f"{world.name} uses {seed}")
@@ -161,7 +171,7 @@ def settle(world: World, folder: Path, seed: int) -> Setting:
     file = folder / "memory.db"
     with Memory.open(file, operators=world.operators, embedder=None, clock=clock) as memory:
         memory.ingest(world.drafts)
-        for key in draw.choices(keys, weight, k=count):
+        for key in draw.choices(keys, weight, k=count if uses else 0):
             clock.now += _DAYS * _DAY // count
             memory.get(key)
     return Setting(
@@ -189,7 +199,7 @@ def run(
     price: float,
     candidates: Candidates,
     prove: bool = False,
-    faulty: bool = False,
+    luck: int | None = None,
 ) -> Outcome:
     """Declare the event in a copy of the memory, repair by `system`, and look at what is served.
 
@@ -199,15 +209,16 @@ def run(
         lambda in the candidates' own units.
     prove
         Whether `is_sound_publication` is asked too.
-    faulty
-        Whether the operators are at fault (`FaultyTable`).
+    luck
+        Of the draw of operators' faults (`FaultyTable`); None where they have none.
     """
     members = setting.truth.cascade(event.roots)
     declared = replace(event, evidence="grounded") if system.evidence else event
     cost_all = math.fsum(candidates.cost[candidates.executable].tolist())
     with setting.opened() as memory:
         before = memory.store.snapshot() if prove else None
-        operators = FaultyTable(memory.operators) if faulty else memory.operators
+        operators = memory.operators if luck is None else FaultyTable(memory.operators, luck)
+        began, cpu = time.perf_counter(), time.process_time()
         case = engine.withdraw(memory.store, declared, operators=operators)
         report = None
         if system.repairs:
@@ -223,6 +234,7 @@ def run(
                 reselect=system.reselect,
                 cutoff=system.cutoff,
             )
+        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
         sound = None
         if before is not None:
             sound = bool(is_sound_publication(before, declared, memory.store.snapshot()))
@@ -232,20 +244,32 @@ def run(
         done = frozenset((*report.republished, *report.unchanged, *report.released))
     brought = frozenset(event.roots)
     carried = setting.truth.carried(event.roots) if system.evidence else frozenset[Key]()
-    stale = (members & served) - done - brought - carried
+    spared = (members & served) - done - brought
+    stale = spared - carried
     return Outcome(
         served=(members & served) - brought,
         stale=stale,
-        recovered=done & members,
+        recovered=done & members | spared & carried,
         wrong=frozenset(setting.contents) - members - served,
         cost=0.0 if report is None else report.cost,
         cost_all=cost_all,
         later=_later(setting, members, stale),
         released=0 if report is None else len(report.released),
+        spared=len(spared),
         failed=0 if report is None else len(report.failed),
         reselections=0 if report is None else report.reselections,
         sound=sound,
+        seconds=seconds,
+        cpu=cpu,
     )
+
+
+def spared_by(setting: Setting, event: RepairEvent, policy: Policy) -> frozenset[Key]:
+    """Members of the true cascade that the event leaves in service on these terms; roots left out."""
+    with setting.opened() as memory:
+        engine.withdraw(memory.store, replace(event, evidence=policy), operators=memory.operators)
+        served = frozenset(memory.store.served(list(setting.contents)))
+    return (setting.truth.cascade(event.roots) & served) - frozenset(event.roots)
 
 
 def _later(setting: Setting, members: frozenset[Key], stale: frozenset[Key]) -> Later:
@@ -350,14 +374,13 @@ def run_naive(setting: Setting, event: RepairEvent, name: str, candidates: Candi
     """
     with setting.opened() as memory:
         naive = _Naive(setting, event, candidates, memory)
-        if name == "root_only":
-            return naive.outcome()
+        began, cpu = time.perf_counter(), time.process_time()
         if name == "one_hop":
             for root in event.roots:
                 for child in setting.truth.children(root):
                     naive.rebuild(child)
-            return naive.outcome()
-        return _by_timestamp(naive)
+        found = _by_timestamp(naive) if name == "timestamp" else naive.outcome()
+        return replace(found, seconds=time.perf_counter() - began, cpu=time.process_time() - cpu)
 
 
 def _by_timestamp(naive: _Naive) -> Outcome:

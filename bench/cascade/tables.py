@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bench.cascade.families import WORLDS
+from bench.cascade.price import GREEDY
 from bench.cascade.systems import NAIVE
 
 _SHOWN = 12
+_ASIDE = (
+    ("mincut", "optimum_bound"),
+    ("mincut_cutoff", "released_share"),
+    ("mincut_cutoff", "cost_saved"),
+    ("mincut_evidence", "semantics"),
+    ("mincut_reselect", "at_fault"),
+)
 COLUMNS = ("exposure", "stale_use", "recovered_value", "recovered_count", "cost_ratio")
 
 
@@ -41,14 +49,20 @@ def show(result: Mapping[str, object]) -> None:
         console.print(table)
     more = _rows(result, "more")
     for workload in [name for name in WORLDS if name in result]:
-        curve = [point for point in _list(more["frontier"], workload) if isinstance(point, Sequence)]
+        rows = _rows(result, workload)
+        curve = [point for point in _list(rows["mincut"], "frontier") if isinstance(point, Sequence)]
         console.print(f"frontier of {workload}: {len(curve)} prices")
         for price, cost, value in curve[:: max(1, len(curve) // _SHOWN)]:
             console.print(f"  price {price:10.5g}   cost {cost:6.3f}   value {value:6.3f}")
-        console.print(f"  greedy misses: {_at(more['margins'], workload)}")
+        for selector in GREEDY:
+            console.print(f"  {selector} misses: {rows[selector]['missed']}")
+        for system, name in _ASIDE:
+            console.print(f"  {system} {name}: {rows[system][name]}")
     for name in [one for one in ("dropout", "validation", "neural") if one in result]:
         for key, told in _rows(result, name).items():
             console.print(f"{name} {key}: {told}")
+    for name, told in more.items():
+        console.print(f"{name}: {told}")
 
 
 def _at(table: object, name: str) -> object:

@@ -57,7 +57,10 @@ class World:
     renewed: Callable[[Key], Key] = field(default=lambda key: key)
 
     def events(self, seed: int, each: int) -> tuple[RepairEvent, ...]:
-        """So many deletions, corrections and migrations, drawn by seed among roots with a cascade."""
+        """So many deletions, corrections and migrations, drawn by seed among roots with a cascade.
+
+        Beside them half as many deletions among roots whose cascade has members that stand on other support.
+        """
         truth = Truth(self.drafts)
         content = {draft.key: draft.content for draft in self.drafts}
         found: list[RepairEvent] = []
@@ -72,6 +75,13 @@ class World:
                 self._event(kind, root, content[root], draw)
                 for root in draw.sample(roots, min(each, len(roots)))
             ]
+        drawn = {root for event in found for root in event.roots}
+        draw = random.Random(f"{self.name} other support {seed}")
+        roots = [root for root in self.deletable if root not in drawn and truth.carried([root])]
+        found += [
+            self._event(EventKind.DELETE, root, content[root], draw)
+            for root in draw.sample(roots, min(-(-each // 2), len(roots)))
+        ]
         return tuple(found)
 
     def _event(self, kind: EventKind, root: Key, content: str, draw: random.Random) -> RepairEvent:

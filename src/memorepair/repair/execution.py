@@ -151,7 +151,8 @@ def execute(
     what it costs more than foreseen. Once nothing is left only steps foreseen to cost nothing are begun.
 
     With `replan` what is left is chosen anew where a step has failed or cost more than foreseen, before the
-    next wave begins (`Reselection`).
+    next wave begins, and where all chosen has been carried out and the budget has something left
+    (`Reselection`).
 
     Notes
     -----
@@ -163,14 +164,18 @@ def execute(
     total, at = len(places), 0
     stale: StaleRead | Withdrawn | None = None
     try:
-        while at < len(places) or (again is not None and again.due):
+        while True:
             if again is not None and again.due and run.between_waves(places, at):
                 places, at = run.anew(again), 0
-                continue
-            if progress is not None:
-                progress("execute", total - len(places) + at, total)
-            run.step(places[at], again)
-            at += 1
+            elif at < len(places):
+                if progress is not None:
+                    progress("execute", total - len(places) + at, total)
+                run.step(places[at], again)
+                at += 1
+            elif again is not None and run.remains(again):
+                places, at = run.anew(again, expected=False), 0
+            else:
+                break
         run.explain_left()
     except (StaleRead, Withdrawn) as error:
         stale = error
@@ -220,6 +225,7 @@ class _Run:
         self.standing = self._served_standing()
         self.fresh = self._fresh_texts()
         self._root_marks: dict[Run, Key] | None = None
+        self._marked: dict[tuple[Key, str], Mapping[Run, Key]] = {}
         self._said: dict[Key, list[str]] | None = None
         self.waves = np.zeros(len(self.candidates.keys), np.int32)
         # As exact decimals: 0.3 - 0.1 must leave 0.2 for what costs 0.2.
@@ -274,8 +280,13 @@ class _Run:
         """Whether the place before has another wave: then nothing of one wave is chosen twice."""
         return not 0 < at < len(places) or bool(self.waves[places[at - 1]] != self.waves[places[at]])
 
-    def anew(self, again: Reselection) -> list[int]:
-        """What is left, in order, once it is chosen anew."""
+    def remains(self, again: Reselection) -> bool:
+        """Whether the budget has something left for what has not been begun."""
+        left = None if self.left is None else float(self.left)
+        return again.remainder([self.position[key] for key in self.outcomes], left)
+
+    def anew(self, again: Reselection, *, expected: bool = True) -> list[int]:
+        """What is left, in order, once it is chosen anew; at expected costs, or as foreseen."""
         keys = self.candidates.keys
         ended = [(self.position[key], key in self.standing) for key in self.outcomes]
         left = None if self.left is None else float(self.left)
@@ -283,6 +294,7 @@ class _Run:
             [place for place, stands in ended if stands],
             [place for place, stands in ended if not stands],
             left,
+            expected=expected,
         )
         return [place for place in self.order() if keys[place] not in self.outcomes]
 
@@ -542,9 +554,8 @@ class _Run:
         reads = self._reads(key)
         same_parents = {read.key for read in reads} == {arc.parent for arc in self.arcs[key]}
         old = self._former([key]).get(key)
-        marks = [given.root_marks, marked(given.parent_texts)]
-        if old is not None:
-            marks.append(marked({key: old.content}))
+        withdrawn = dict(given.parent_texts) if old is None else {**given.parent_texts, key: old.content}
+        marks = [given.root_marks, *(self._marks_of(one, text) for one, text in withdrawn.items())]
         said = (made.content, *(source.content for source in call.inputs), *given.fresh)
         texts = (*self._root_texts(), *given.parent_texts.values(), *([] if old is None else [old.content]))
         gone = Gone(marks=tuple(marks), allowed=said, texts=texts)
@@ -570,6 +581,13 @@ class _Run:
         # Made from all of it: what were alternatives of the old text are none of the new one.
         together = tuple(dict.fromkeys(replace(read, group=0) for read in reads))
         return Staged(version=version, digest=digest, reads=together, verdicts=verdicts, cost=cost)
+
+    def _marks_of(self, key: Key, text: str) -> Mapping[Run, Key]:
+        """Marks of a withdrawn text: asked for by all that read it."""
+        known = self._marked.get((key, text))
+        if known is None:
+            known = self._marked[key, text] = marked({key: text})
+        return known
 
     def _marks(self) -> Mapping[Run, Key]:
         if self._root_marks is None:

@@ -23,6 +23,7 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(rf"[{_CJK}]+|[^\W{_CJK}]+(?:['’.@-][^\W{_CJK}]+)*")
+_CHINESE = re.compile(f"[{_CJK}]")
 
 
 def sentences(content: str) -> list[str]:
@@ -89,7 +90,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _is_chinese(word: str) -> bool:
-    return re.match(f"[{_CJK}]", word) is not None
+    return not word.isascii() and _CHINESE.match(word) is not None
 
 
 def words(text: str) -> list[str]:
