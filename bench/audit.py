@@ -1,9 +1,11 @@
 """The provenance audit: arcs are dropped from records that are known, and what a cascade then misses.
 
-    python -m bench.audit [--quick] [--json] [--data DIR] [--family NAME]... [--rate R]... [--seeds N]
+    python -m bench.audit [--quick] [--json] [--data DIR] [--family NAME]... [--rate R]...
+                          [--seeds N] [--probe]
 
 Exposure is the part of the true cascade that the barrier misses; wrongly withdrawn is what it takes out of
-all that is healthy. Both are means over events and seeds, without the audit (plain) and with it.
+all that is healthy. Both are means over events and seeds, without the audit (plain) and with it. With
+``--probe`` instead: what so many replays of suspects leave of it (`bench.probing`).
 """
 
 from __future__ import annotations
@@ -107,8 +109,8 @@ def measure(
     matter = [(u, v) for u, v in lost if v not in still[u]]
     exact = [arc for arc in matter if arc not in workload.circular]
     return Measured(
-        plain=_figures(workload, kept),
-        audit=_figures(workload, [*kept, *added]),
+        plain=figures_of(workload, kept),
+        audit=figures_of(workload, [*kept, *added]),
         proposals=len(added),
         precision=_mean(right),
         recall=_mean([v in after[u] for u, v in matter]),
@@ -140,7 +142,8 @@ def _graph(workload: Workload, arcs: Sequence[Arc]) -> Digraph:
     return Digraph.from_arcs(len(workload.items), pairs[:, 0], pairs[:, 1])
 
 
-def _figures(workload: Workload, arcs: Sequence[Arc]) -> Figures:
+def figures_of(workload: Workload, arcs: Sequence[Arc]) -> Figures:
+    """Of cascades along these arcs against the true ones; means over the roots."""
     true, seen = _graph(workload, workload.arcs), _graph(workload, arcs)
     n = len(workload.items)
     scope = np.unique([item.scope for item in workload.items], return_inverse=True)[1]
@@ -197,9 +200,15 @@ def main() -> int:
     parser.add_argument("--rate", action="append", type=float, help="share of arcs dropped")
     parser.add_argument("--seeds", type=int, default=5, help="draws a family and rate")
     parser.add_argument("--first-seed", type=int, default=1_000, help="of the draws")
+    parser.add_argument("--probe", action="store_true", help="exposure by replays of suspects, alone")
     chosen = parser.parse_args()
     rates = chosen.rate or ((0.01, 0.05) if chosen.quick else RATES)
     seeds = range(chosen.first_seed, chosen.first_seed + (2 if chosen.quick else chosen.seeds))
+    if chosen.probe:
+        from bench.probing import curve  # which measures with what stands here
+
+        print(json.dumps(curve(chosen.data, seeds)))
+        return 0
     result: dict[str, dict[str, object]] = {}
     for family in chosen.family or sorted(FAMILIES):
         told = result.setdefault(family, {})

@@ -14,6 +14,7 @@ from bench.cascade.supports import each_by_itself
 from bench.cascade.systems import (
     NAIVE,
     SYSTEMS,
+    Known,
     Outcome,
     Setting,
     candidates_of,
@@ -25,6 +26,7 @@ from bench.cascade.systems import (
 from bench.cascade.world import Truth
 from bench.registry import note
 from memorepair.adapters import toolbench as toolbench_files
+from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Key
 from memorepair.repair.candidates import Candidates
 from memorepair.repair.events import RepairEvent
@@ -58,7 +60,7 @@ class Extent:
 
 
 QUICK = Extent(each=3, luck=1, prices=60, runs=34, seeds=2, size=60, learners=2, tasks=1, small=True)
-FULL = Extent(each=8, luck=3, prices=None, runs=68, seeds=5, size=240, learners=4, tasks=3, small=False)
+FULL = Extent(each=4, luck=2, prices=None, runs=34, seeds=4, size=120, learners=4, tasks=2, small=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +83,9 @@ def measure_workload(name: str, data: Path, extent: Extent, seed: int = 0) -> Me
         note(f"{name}: {len(world.drafts)} artifacts, {len(events)} events")
         offered = [candidates_of(setting, event) for event in events]
         priced = price(offered, prices=extent.prices)
+        known: Known = {}
         against = [
-            run(setting, event, _REPAIR_ALL, price=0.0, candidates=one)
+            run(setting, event, _REPAIR_ALL, price=0.0, candidates=one, known=known)
             for event, one in zip(events, offered, strict=True)
         ]
         figures: dict[str, Figures] = {}
@@ -98,7 +101,15 @@ def measure_workload(name: str, data: Path, extent: Extent, seed: int = 0) -> Me
                 list(against)
                 if system is _REPAIR_ALL
                 else [
-                    run(setting, event, system, price=priced.price, candidates=one, prove=prove)
+                    run(
+                        setting,
+                        event,
+                        system,
+                        price=priced.price,
+                        candidates=one,
+                        prove=prove,
+                        known=known,
+                    )
                     for event, one in zip(events, offered, strict=True)
                 ]
             )
@@ -118,7 +129,7 @@ def measure_workload(name: str, data: Path, extent: Extent, seed: int = 0) -> Me
                     setting, events, offered, against, range(extent.luck)
                 )
             note(f"  {system.name}: {figures[system.name]}")
-        _add_proofs(figures, priced)
+        _add_proofs(figures, priced, _made_by_all(offered, against))
         return Measured(
             figures=figures,
             priced=priced,
@@ -150,13 +161,28 @@ def _judged(
     return judged
 
 
-def _add_proofs(figures: dict[str, Figures], priced: Priced) -> None:
-    """The frontier, what greedy misses of it, what early cutoff saved, and whether the bar can be reached."""
+def _made_by_all(offered: Sequence[Candidates], against: Sequence[Outcome]) -> float:
+    """Share of the value foreseen that repair-all recovers: some of its steps fail."""
+    foreseen = sum(float(one.value[one.executable].sum()) for one in offered)
+    recovered = 0.0
+    for one, outcome in zip(offered, against, strict=True):
+        recovered += sum(
+            value for key, value in zip(one.keys, one.value.tolist(), strict=True) if key in outcome.recovered
+        )
+    return recovered / foreseen
+
+
+def _add_proofs(figures: dict[str, Figures], priced: Priced, made: float) -> None:
+    """The frontier, what greedy misses of it, what early cutoff saved, and whether the bar can be reached.
+
+    Best and bound are told as shares of what repair-all recovers, as `recovered_value` is: a choice recovers
+    at most what is foreseen of it.
+    """
     row = figures["mincut"]
     row["price"] = priced.price
-    row["optimum_best"] = round(priced.best, 5)
-    row["optimum_bound"] = round(priced.bound, 5)
-    row["optimum_proof"] = priced.proven_out_of_reach
+    row["optimum_best"] = round(priced.best / made, 5)
+    row["optimum_bound"] = round(priced.bound / made, 5)
+    row["optimum_proof"] = priced.bound / made < RECOVERED
     row["frontier"] = [[round(number, 6) for number in point] for point in priced.curve]
     for name, margins in priced.margins.items():
         figures[name]["missed"] = summary(margins)
@@ -176,11 +202,12 @@ def _semantics(
     drafts = each_by_itself(setting.world.drafts)
     alone = settle(replace(setting.world, drafts=drafts), folder / "alone", seed, uses=False)
     told: dict[str, dict[str, float | None]] = {}
-    for name, there, policy in (
+    meanings: tuple[tuple[str, Setting, Policy], ...] = (
         ("any", setting, "none"),
         ("alternatives", setting, "grounded"),
         ("last", alone, "grounded"),
-    ):
+    )
+    for name, there, policy in meanings:
         members = sum(len(there.truth.cascade(event.roots)) - 1 for event in events)
         spared = [(event, spared_by(there, event, policy)) for event in events]
         wrong = [keys - _granted(there.truth, event, policy) for event, keys in spared]
@@ -191,7 +218,7 @@ def _semantics(
     return told
 
 
-def _granted(truth: Truth, event: RepairEvent, policy: str) -> frozenset[Key]:
+def _granted(truth: Truth, event: RepairEvent, policy: Policy) -> frozenset[Key]:
     return frozenset() if policy == "none" else truth.carried(event.roots)
 
 

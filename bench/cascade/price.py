@@ -63,11 +63,6 @@ class Priced:
     curve: tuple[tuple[float, float, float], ...]
     margins: Mapping[str, Sequence[tuple[float, float]]]
 
-    @property
-    def proven_out_of_reach(self) -> bool:
-        """Whether no choice at all recovers `RECOVERED` of the value for `SHARE` of the cost."""
-        return self.bound < RECOVERED
-
 
 def together(events: Sequence[Candidates]) -> SelectionInstance:
     """The candidates of all events side by side."""

@@ -19,7 +19,7 @@ from memorepair.graphs.terms import Relation
 from memorepair.memory.artifact import Key
 from memorepair.repair import engine
 from memorepair.repair.candidates import Candidates
-from memorepair.repair.events import Correction, Deletion, Migration, RepairEvent
+from memorepair.repair.events import Correction, Deletion, EventKind, Migration, RepairEvent
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, may_read_own
 from memorepair.repair.plan import REPAIR_ALL
@@ -52,6 +52,11 @@ class System:
     evidence: bool = False
     reselect: bool = False
     budget: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether its plan alone says what comes of an event."""
+        return not (self.cutoff or self.evidence or self.reselect or self.budget)
 
 
 SYSTEMS: tuple[System, ...] = (
@@ -115,6 +120,10 @@ class Outcome:
     sound: bool | None = None
     seconds: float = 0.0
     cpu: float = 0.0
+
+
+Known = dict[tuple[EventKind, tuple[Key, ...], str], Outcome]
+"""What came of an event, by the digest of the plan."""
 
 
 @dataclass(slots=True)
@@ -200,6 +209,7 @@ def run(
     candidates: Candidates,
     prove: bool = False,
     luck: int | None = None,
+    known: Known | None = None,
 ) -> Outcome:
     """Declare the event in a copy of the memory, repair by `system`, and look at what is served.
 
@@ -211,6 +221,9 @@ def run(
         Whether `is_sound_publication` is asked too.
     luck
         Of the draw of operators' faults (`FaultyTable`); None where they have none.
+    known
+        What plain systems made of the event before, by plan: one that makes the same plan is not carried out
+        again.
     """
     members = setting.truth.cascade(event.roots)
     declared = replace(event, evidence="grounded") if system.evidence else event
@@ -221,15 +234,25 @@ def run(
         began, cpu = time.perf_counter(), time.process_time()
         case = engine.withdraw(memory.store, declared, operators=operators)
         report = None
+        plan = None
         if system.repairs:
             if system.priced and not system.budget:
                 memory.store.set_scale(case.id, (1.0, 1.0))
+            tradeoff = price if system.priced and not system.budget else None
+            budget = BUDGET * cost_all if system.budget else None
+            if known is not None and system.plain and luck is None:
+                planned = engine.plan(
+                    memory.store, case.id, operators=operators, tradeoff=tradeoff, solver=system.solver
+                )
+                plan = event.kind, event.roots, planned.digest
+                if plan in known:
+                    return known[plan]
             report = engine.repair(
                 memory.store,
                 case.id,
                 operators=operators,
-                tradeoff=price if system.priced and not system.budget else None,
-                budget=BUDGET * cost_all if system.budget else None,
+                tradeoff=tradeoff,
+                budget=budget,
                 solver=system.solver,
                 reselect=system.reselect,
                 cutoff=system.cutoff,
@@ -246,7 +269,7 @@ def run(
     carried = setting.truth.carried(event.roots) if system.evidence else frozenset[Key]()
     spared = (members & served) - done - brought
     stale = spared - carried
-    return Outcome(
+    outcome = Outcome(
         served=(members & served) - brought,
         stale=stale,
         recovered=done & members | spared & carried,
@@ -262,6 +285,9 @@ def run(
         seconds=seconds,
         cpu=cpu,
     )
+    if known is not None and plan is not None:
+        known[plan] = outcome
+    return outcome
 
 
 def spared_by(setting: Setting, event: RepairEvent, policy: Policy) -> frozenset[Key]:

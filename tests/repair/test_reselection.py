@@ -24,8 +24,13 @@ def world(
     arcs: Mapping[str, tuple[str, ...]],
     prices: Mapping[str, tuple[float, float]],
     real: Mapping[str, float | None],
+    *,
+    shared: bool = False,
 ) -> Iterator[tuple[Memory, Case]]:
-    """Caches over the root `r`, each with value and cost; `real` is what one costs, None where it fails."""
+    """Caches over the root `r`, each with value and cost; `real` is what one costs, None where it fails.
+
+    Each has an operator of its own, unless `shared`.
+    """
 
     def make(call: Call) -> Made:
         cost = real.get(call.key.id, prices[call.key.id][1])
@@ -33,7 +38,8 @@ def world(
             raise StepFailed("no")
         return Made(content=f"{call.key.id}: {' '.join(one.content for one in call.inputs)}", cost=cost)
 
-    operators = [FunctionOperator(name=f"make-{name}", function=make) for name in arcs]
+    made_by = {name: "make" if shared else f"make-{name}" for name in arcs}
+    operators = [FunctionOperator(name=name, function=make) for name in sorted({*made_by.values()})]
     with TemporaryDirectory() as folder, Memory.open(Path(folder) / "a.db", operators=operators) as memory:
         memory.record("old", id="r")
         memory.ingest(
@@ -43,7 +49,7 @@ def world(
                     content=f"old {name}",
                     kind=Kind.CACHE,
                     reads=tuple(Read(key=Key((), one)) for one in above),
-                    recipe=Recipe(operator=f"make-{name}", value=prices[name][0], cost=prices[name][1]),
+                    recipe=Recipe(operator=made_by[name], value=prices[name][0], cost=prices[name][1]),
                 )
                 for name, above in arcs.items()
             ]
@@ -100,6 +106,41 @@ def test_a_budget_that_a_failure_frees_is_spent_on_what_is_best_then() -> None:
             assert (fates(report)["s"] is Fate.REPUBLISHED) == reselect
             assert report.cost <= 10.0
             assert report.plan.cost == 10.0
+
+
+def test_money_kept_back_for_dear_steps_is_spent_when_they_do_not_come() -> None:
+    # One operator. The first step is dear, so the others are expected to be dear too; they are not.
+    arcs = {"first": ("r",), **{f"n{number}": ("first",) for number in range(4)}}
+    prices = dict.fromkeys(arcs, (5.0, 10.0))
+    with world(arcs, prices, {"first": 20.0}, shared=True) as (memory, case):
+        report = memory.repair(case, budget=60.0, reselect=True)
+        assert not report.still_withdrawn
+        assert (report.cost, report.reselections) == (60.0, 2)
+
+
+def test_over_many_surprises_it_recovers_no_less_than_plain_execution() -> None:
+    worth = {False: 0.0, True: 0.0}
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        names = [f"n{place}" for place in range(14)]
+        arcs = {
+            name: ("r", *(names[one] for one in draw.choice(place, min(place, 2), replace=False).tolist()))
+            if draw.random() < 0.6
+            else ("r",)
+            for place, name in enumerate(names)
+        }
+        prices = {name: (float(draw.integers(1, 30)), float(draw.integers(1, 20))) for name in names}
+        fate = draw.random(len(names))
+        real = {
+            name: None if luck < 0.15 else prices[name][1] * (3 if luck > 0.75 else 1)
+            for name, luck in zip(names, fate.tolist(), strict=True)
+        }
+        budget = 0.6 * sum(cost for _, cost in prices.values())
+        for reselect in worth:
+            with world(arcs, prices, real, shared=True) as (memory, case):
+                report = memory.repair(case, budget=budget, reselect=reselect)
+                worth[reselect] += sum(prices[key.id][0] for key in report.republished)
+    assert worth[True] > worth[False]
 
 
 def test_nothing_is_chosen_anew_without_a_reason() -> None:

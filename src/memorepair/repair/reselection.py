@@ -96,7 +96,7 @@ class Reselection:
             cost=np.where(done, 0.0, np.minimum(cost, np.finfo(np.float64).max)),
             prerequisites=Digraph.from_arcs(k, tails[open_arcs], heads[open_arcs]),
         )
-        self._due = self._spare = False
+        self._due, self._spare = False, expected
         self.times += 1
         return {place for wave in self._replan(rest, left).waves for place in wave}
 
