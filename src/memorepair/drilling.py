@@ -14,7 +14,7 @@ from shutil import copyfile
 
 import numpy as np
 
-from memorepair.errors import InvalidInput
+from memorepair.errors import InvalidInput, StoreError
 from memorepair.facade import Memory
 from memorepair.governance import Limits, Policy
 from memorepair.graphs.terms import Kind
@@ -134,6 +134,8 @@ def drill(
     ------
     InvalidInput
         A rate that is no share, or a memory that serves fewer than ten records.
+    StoreError
+        There is no memory at `path`, or it cannot be copied.
     """
     if not is_number(rate, 0, 0.1) or not is_whole(seed, 0):
         raise InvalidInput(
@@ -166,11 +168,16 @@ def _coverage(report: DrillReport) -> float:
 
 def _copy(source: Path, target: Path) -> None:
     """A consistent copy, whoever writes meanwhile; the key goes with it."""
-    with (
-        closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as old,
-        closing(sqlite3.connect(target)) as new,
-    ):
-        old.backup(new)
+    with Memory.open(source, create=False, readonly=True):
+        pass  # it is a memory, or says itself what it is instead
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as old,
+            closing(sqlite3.connect(target)) as new,
+        ):
+            old.backup(new)
+    except sqlite3.Error as error:
+        raise StoreError(f"{source} cannot be copied: {error}", witness=str(source)) from error
     copyfile(key_file(source.resolve()), key_file(target.resolve()))
     key_file(target.resolve()).chmod(0o600)
 

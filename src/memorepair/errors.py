@@ -29,6 +29,9 @@ MemoRepairError
 
 from __future__ import annotations
 
+_HEAD, _TAIL = 1_500, 400
+"""Characters of a longer message that are kept: where it begins, where it ends."""
+
 
 class MemoRepairError(Exception):
     """Base of every error raised on purpose.
@@ -36,18 +39,28 @@ class MemoRepairError(Exception):
     Parameters
     ----------
     message
-        What is wrong, in words a user can act on.
+        What is wrong, in words a user can act on. It becomes one line of bounded length whatever argument it
+        quotes: what does not print is spelled out.
     witness
         The smallest thing that proves it: an id, an arc, a cycle, a line number.
     """
 
     def __init__(self, message: str, *, witness: object = None) -> None:
-        super().__init__(message)
-        self.message = message
+        line = _one_line(message)
+        super().__init__(line)
+        self.message = line
         self.witness = witness
 
     def __str__(self) -> str:  # KeyError would show the repr
         return self.message
+
+
+def _one_line(message: str) -> str:
+    if len(message) > _HEAD + _TAIL:
+        message = f"{message[:_HEAD]} ... {message[-_TAIL:]}"
+    if message.isprintable():
+        return message
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in message)
 
 
 class InvalidInput(MemoRepairError, ValueError):

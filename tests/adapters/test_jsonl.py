@@ -298,7 +298,6 @@ BAD: list[tuple[int, bytes]] = [
     (2, file(line("a", "x")).replace(b'"x"', b"[" * 100_000)),
     (3, file(line("a", "x"), line("a", "y"))),
     (3, file(line("a", "x"), line("a", "y", version=2))),
-    (3, file(line("a", "x", current=False, state="superseded"), line("a", "y", version=2, created_at=4))),
     (4, file(line("a", "x"), line("b", "x"), line("a", "x"))),
 ]
 
@@ -355,6 +354,30 @@ def test_an_imported_deletion_forbids_nothing_but_its_key(opened: Opened) -> Non
         memory.record("X", id="d", scope=SCOPE)
     assert memory.repair(case).case.status == "closed"
     assert {one.state for one in memory.list()} == {State.ERASED, State.WITHDRAWN, State.ARCHIVED}
+
+
+def test_a_clock_that_was_put_back_makes_no_backup_that_cannot_be_read(
+    tmp_path: Path, opened: Opened
+) -> None:
+    times = iter([9_000, 5_000, 7_000, 6_000, *range(10_000, 10_100)])
+    with Memory.open(tmp_path / "clock.db", clock=lambda: next(times)) as memory:
+        for said in ("first", "second", "third"):
+            memory.record(said, id="a")
+        text = text_of(memory)
+    copy = opened("copy")
+    assert bring(copy, text).refused == ()
+    assert text_of(copy) == text
+    assert [past.content for past in copy.history("a")] == ["first", "second", "third"]
+    assert copy.store.check() == []
+
+
+def test_a_stream_of_text_is_no_file(opened: Opened) -> None:
+    memory = opened("one")
+    stream: Any = io.StringIO("{}")
+    with pytest.raises(InvalidInput, match="bytes"):
+        export_jsonl(memory, stream)
+    with pytest.raises(InvalidInput, match="bytes"):
+        import_jsonl(memory, stream)
 
 
 TEXTS = st.text(max_size=12)

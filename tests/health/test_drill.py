@@ -9,7 +9,7 @@ import pytest
 
 import memorepair as mr
 from memorepair.drilling import DrillReport, drill, recommend
-from memorepair.errors import InvalidInput
+from memorepair.errors import ForeignStore, InvalidInput, StoreError
 from memorepair.memory.artifact import Draft, Key
 from memorepair.memory.vectors import HashedNgrams
 
@@ -66,3 +66,13 @@ def test_a_recommendation_comes_of_drills_without_alarms(report: DrillReport) ->
 def test_a_rate_that_is_none_is_refused(path: Path, rate: float) -> None:
     with pytest.raises(InvalidInput):
         drill(path, rate=rate, embedder=None)
+
+
+def test_what_is_no_memory_is_told(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    other.write_bytes(b"no database" * 500)
+    with pytest.raises(ForeignStore):
+        drill(other, embedder=None)
+    with pytest.raises(StoreError, match="there is no store"):
+        drill(tmp_path / "missing.db", embedder=None)
+    assert [one.name for one in tmp_path.iterdir()] == ["other.db"]

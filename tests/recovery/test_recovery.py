@@ -441,6 +441,19 @@ def test_what_an_earlier_recovery_has_done_to_the_world_is_taken_back_by_the_nex
     assert memory.store.check() == []
 
 
+def test_runs_of_one_id_are_told_apart_by_the_scope_that_the_error_names(
+    memory: Memory, diner: Diner
+) -> None:
+    with memory.run(task="another", scope=("user", "43"), id="dinner"):
+        pass
+    with pytest.raises(InvalidInput, match="user/42/run:dinner, user/43/run:dinner"):
+        memory.trace("dinner")
+    assert memory.trace("user/42/run:dinner").scope == memory.trace((*SCOPE, "run:dinner")).scope
+    assert len(memory.trace("user/43/run:dinner").steps) == 1
+    with pytest.raises(UnknownId):
+        memory.trace("user/44/run:dinner")
+
+
 def test_a_faulty_step_is_a_fault_like_any_other(memory: Memory, diner: Diner, town: Town) -> None:
     city = step("city")
     with pytest.raises(Tombstoned):  # the agent would say the same once more

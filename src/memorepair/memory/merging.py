@@ -204,16 +204,22 @@ class Merging:
     ) -> tuple[int, int]:
         now = self._clock()
         arrived = [item for key in fresh for item in merge.groups[key]]
-        items = [(now if item.created_at is None else item.created_at, item) for item in arrived]
-        items.sort(key=lambda pair: pair[0])  # stable: versions of a key stay in their order
+        items: list[tuple[int, int, Carried]] = []
+        newest: dict[Key, int] = {}
+        for item in arrived:
+            at = now if item.created_at is None else item.created_at
+            newest[item.key] = max(at, newest.get(item.key, at))
+            items.append((newest[item.key], at, item))
+        # By time, but the versions of a key in their order: a clock may have been put back between them.
+        items.sort(key=lambda one: one[0])
         first, aids = self._writer.next("version", "vid"), self._writer.next("artifact", "aid")
         numbers = {key: aids + place for place, key in enumerate(fresh)}
-        vids = {(item.key, item.version): first + place for place, (_, item) in enumerate(items)}
+        vids = {(item.key, item.version): first + place for place, (_, _, item) in enumerate(items)}
         currents = {key: vids[key, _current(merge.groups[key]).version] for key in fresh}
         born: dict[Key, int] = {}
-        for at, item in items:
+        for _, at, item in items:
             born.setdefault(item.key, at)
-        rows = [(vids[item.key, item.version], at, item) for at, item in items]
+        rows = [(vids[item.key, item.version], at, item) for _, at, item in items]
         with self._journal.entry("import", actor=actor, reason=reason) as seq:
             self._journal.add(
                 seq, ((vid, None, item.state if item.barred else State.ACTIVE) for vid, _, item in rows)

@@ -144,7 +144,7 @@ def run_scope(scope: Scope, id: str) -> Scope:
 
 
 def find_run(store: Store, run: RunLike) -> Scope:
-    """The scope of a run, by its id or its scope.
+    """The scope of a run, by its id, or by its scope as a tuple or as it is written.
 
     Raises
     ------
@@ -157,7 +157,9 @@ def find_run(store: Store, run: RunLike) -> Scope:
         scope = as_scope(run)
         store.describe(Key(scope, TASK))
         return scope
-    found = [listing.key.scope for listing in runs(store) if listing.key.scope[-1] == _RUN + run]
+    scopes = [listing.key.scope for listing in runs(store)]
+    found = [scope for scope in scopes if scope[-1] == _RUN + run]
+    found = found or [scope for scope in scopes if "/".join(scope) == run]
     if not found:
         raise UnknownId(f"there is no run {run}", witness=run)
     if len(found) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import TextIOBase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -51,6 +52,8 @@ def import_jsonl(
 
 def read_jsonl(source: str | Path | BinaryIO, *, progress: Progress | None = None) -> list[Carried]:
     """The versions in a JSONL file, checked one by one and against each other; errors of `import_jsonl`."""
+    if isinstance(source, TextIOBase):
+        raise InvalidInput("an import reads bytes, not text", witness=type(source).__name__)
     if not isinstance(source, str | Path):
         return _read(source, progress)
     try:
@@ -98,10 +101,6 @@ def _check_follows(item: Carried, last: Carried | None, seen: Mapping[Key, int])
     before = last if last is not None and last.key == item.key else None
     if item.version != (1 if before is None else before.version + 1) or (before is None and item.key in seen):
         raise InvalidInput(f"the versions of {item.key} must follow each other from 1", witness="version")
-    if before is not None and (item.created_at or 0) < (before.created_at or 0):
-        raise InvalidInput(
-            f"version {item.version} of {item.key} is older than the one before", witness="created_at"
-        )
 
 
 def _check_ends(item: Carried, seen: Mapping[Key, int]) -> None:

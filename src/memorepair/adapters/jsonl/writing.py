@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import TextIOBase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -57,12 +58,14 @@ def export_jsonl(
     Raises
     ------
     InvalidInput
-        A full backup that nobody signs for; an actor or a reason for anything else.
+        A full backup that nobody signs for; an actor or a reason for anything else; a stream of text.
     OSError
         The file cannot be written; the one that was there is as it was.
     """
     if not with_withdrawn and (actor is not None or reason is not None):
         raise InvalidInput("an export of what is served needs no signature", witness=actor or reason)
+    if isinstance(target, TextIOBase):
+        raise InvalidInput("an export writes bytes, not text", witness=type(target).__name__)
     signed = memory.store.sign_export(actor=actor or "", reason=reason or "") if with_withdrawn else 0
     with memory.store.exporting(signed) as export:
         if not isinstance(target, str | Path):
