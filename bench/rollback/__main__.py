@@ -2,7 +2,7 @@
 
 Last line of stdout: one JSON object, ``{cases, <method>: {recovery, recurrence, faults_removed, benign_kept,
 claim_f1, replay_ratio, calls}, transfer: {recovery, claim_f1}}``; progress and the figures by domain and
-kind of fault go to stderr.
+kind of fault go to stderr. ``memorepair`` is what `recover` does when nothing else is asked for.
 """
 
 from __future__ import annotations
@@ -12,67 +12,84 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bench.rollback.cases import Story, cases
+from bench.registry import machine, note, save
+from bench.rollback.happened import Case, cases
 from bench.rollback.measure import Figures, Tally, measure
-from bench.rollback.methods import METHODS
-from bench.rollback.navigation import transfer
+from bench.rollback.methods import BESIDE, METHODS
+from bench.rollback.navigation import journeys
 
-SHOWN = ("memorepair", "no_repair")
+Tallies = dict[str, Tally]
 
 
 def main() -> None:
     """Run all cases through all methods, print the figures."""
     parser = argparse.ArgumentParser(prog="python -m bench.rollback", description=__doc__)
     parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
-    parser.add_argument("--quick", action="store_true", help="one case in ten of every domain")
+    parser.add_argument("--quick", action="store_true", help="one case in ten of every domain, five journeys")
     parser.add_argument("--only", action="append", choices=list(METHODS), help="only these methods")
+    parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
     given = parser.parse_args()
-    chosen = {name: METHODS[name] for name in given.only or METHODS}
+    wanted = {name: METHODS[name] for name in given.only or METHODS}
     root = Path(tempfile.mkdtemp(prefix="rollback-"))
-    tallies: dict[str, Tally] = {name: Tally() for name in chosen}
-    apart: dict[tuple[str, str, str], Tally] = defaultdict(Tally)
-    count = 0
+    apart: dict[str, Tallies] = {}
+    moved: Tallies = defaultdict(Tally)
+    tallies: Tallies = defaultdict(Tally)
     try:
-        for count, story in enumerate(cases(root, share=10 if given.quick else 1), 1):
-            for name, figures in measure(root, story, chosen).items():
+        for case in _counted(cases(root, share=10 if given.quick else 1), "cases"):
+            for name, figures in measure(root, case, wanted).items():
                 tallies[name].add(figures)
-                for group in _groups(story):
-                    apart[(*group, name)].add(figures)
-            print(f"\r{count} cases", end="", file=sys.stderr, flush=True)
-        moved = transfer(root, limit=5 if given.quick else None)
+                for group in _groups(case):
+                    apart.setdefault(group, defaultdict(Tally))[name].add(figures)
+        for case in _counted(journeys(root, limit=5 if given.quick else None), "journeys"):
+            for name, figures in measure(root, case, wanted).items():
+                moved[name].add(figures)
     finally:
         shutil.rmtree(root)
-    print(file=sys.stderr)
-    _show(tallies, apart)
+    everything = {"all": tallies, **dict(sorted(apart.items())), "journeys": moved}
+    for group, some in everything.items():
+        _show(group, some)
+    note(f"{time.process_time():.0f} seconds of CPU")
+    count = len(next(iter(tallies.values())).cases)
     found: dict[str, object] = {"cases": count}
-    found |= {name: tally.summary() for name, tally in tallies.items()}
-    found["transfer"] = moved
+    found |= {name: tally.summary() for name, tally in tallies.items() if name not in BESIDE}
+    if "memorepair" in moved:
+        ours = moved["memorepair"].summary()
+        found["transfer"] = {"recovery": ours["recovery"], "claim_f1": ours["claim_f1"]}
+    if given.save:
+        told = {
+            group: {name: {"cases": len(tally.cases), **tally.summary()} for name, tally in some.items()}
+            for group, some in everything.items()
+        }
+        note(f"written: {save('rollback', {'machine': machine(), 'figures': told}).name}")
     if given.json:
         print(json.dumps(found))
 
 
-def _groups(story: Story) -> list[tuple[str, str]]:
-    kinds = {fault.kind for fault in story.faults}
-    return [("domain", story.domain.name), *(("fault", kind) for kind in sorted(kinds))]
+def _counted(some: Iterator[Case], what: str) -> Iterator[Case]:
+    """The cases, each told when it is done, its store removed."""
+    for number, case in enumerate(some, 1):
+        yield case
+        case.discard()
+        print(f"\r{number} {what}", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
 
 
-def _show(tallies: Mapping[str, Tally], apart: Mapping[tuple[str, str, str], Tally]) -> None:
-    def line(name: str, tally: Tally) -> str:
-        return f"{name:32}" + "".join(
-            f"{value:>15.3f}" if value is not None else f"{'-':>15}" for value in tally.summary().values()
-        )
+def _groups(case: Case) -> list[str]:
+    kinds = {fault.kind for fault in case.story.faults}
+    number = "one fault" if len(case.story.faults) == 1 else "several faults"
+    return [case.story.domain.name, number, *sorted(kinds)]
 
-    names = list(Figures.NAMES)
-    print(f"{'':32}" + "".join(f"{name:>15}" for name in names), file=sys.stderr)
-    for name, tally in tallies.items():
-        print(line(name, tally), file=sys.stderr)
-    for (sort, value, name), tally in sorted(apart.items()):
-        if name in SHOWN:
-            print(line(f"{sort} {value}: {name}", tally), file=sys.stderr)
+
+def _show(group: str, some: Mapping[str, Tally]) -> None:
+    note(f"{group:20}" + "".join(f"{name:>15}" for name in Figures.NAMES))
+    for name, tally in some.items():
+        told = ("-" if value is None else f"{value:.3f}" for value in tally.summary().values())
+        note(f"{name:20}" + "".join(f"{one:>15}" for one in told))
 
 
 if __name__ == "__main__":

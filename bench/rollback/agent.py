@@ -29,6 +29,19 @@ def stated(text: str, fact: str) -> tuple[str, str] | None:
     return None
 
 
+def statements(text: str) -> list[tuple[str, str]]:
+    """Every (attribute, value) that a memory states, raw records too."""
+    _, *lines = text.split("; ")
+    pairs = []
+    for line in lines:
+        name, mark, value = line.partition(": ")
+        if not mark:
+            name, mark, value = line.removeprefix("my ").partition(" is ")
+        if mark:
+            pairs.append((name, value))
+    return pairs
+
+
 class Agent:
     """Does a list of errands for a user, and answers with one line for each.
 

@@ -1,27 +1,24 @@
-"""Cases: a user with a memory, a fault in it, a run that comes out wrong, and what happened later."""
+"""Stories: a user, what is true of them, what their memory says instead."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from bench.rollback.agent import Agent, fact_id
-from bench.rollback.worlds import DOMAINS, Domain, Errand, World, database
+from bench.rollback.worlds import Domain, Errand, World, database
 from memorepair import Key, Memory
+from memorepair.graphs.terms import Kind
+from memorepair.memory.artifact import Draft, Read, Slot, Source
 from memorepair.recovery import Recorder
 
-FAULTS = ("poisoned", "stale", "wrong user", "drifted summary")
-COUNTS: Mapping[str, int] = {"shopping": 48, "travel": 49, "support": 53}
-MULTIPLE = 22
-"""Cases with two or three faults."""
+FORMERLY, NEWLY = ("2021-05-01", "2022-05-01", "2023-05-01"), "2025-01-01"
+"""When a fact was said: before it changed, and since."""
 
+FAULTS = ("poisoned", "stale", "wrong user", "drifted summary")
 Taker = Callable[[Recorder], None]
 """What takes the steps of a run."""
-
-SEED = 20260810
-RUN, LATER = "failed", "later"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,102 +104,72 @@ def draw(domain: Domain, seed: int, faults: int, sort: type[Story] = Story) -> S
 def remember(memory: Memory, story: Story, *, faulty: bool) -> None:
     """Fill the memory, with the faults or as it should be: what was said, the facts, the summaries."""
     stale = {fault.fact for fault in story.faults if fault.kind == "stale"} if faulty else set()
+    told: dict[str, str] = {}
+    heard: list[Draft] = []
+    facts: list[Draft] = []
     for name, value in story.facts.items():
         before = story.former.get(name)
         # What was true for years was said often, the news once.
-        for year in (2021, 2022, 2023) if before is not None else ():
-            _say(memory, story, name, before or "", f"{year}-05-01")
-        _say(memory, story, name, value, "2025-01-01")
-        told = before if name in stale and before is not None else value
-        dates = ("2021-05-01", "2022-05-01", "2023-05-01") if name in stale else ("2025-01-01",)
-        _state(memory, story, name, told, "2025-02-01", [f"said {name} {date}" for date in dates])
-    for summary in sorted(set(story.summaries.values())):
-        _summarise(memory, story, summary, {})
+        years = [(date, before) for date in FORMERLY] if before is not None else []
+        heard += [
+            _said(story, f"said {name} {date}", name, said, date) for date, said in (*years, (NEWLY, value))
+        ]
+        told[name] = before if name in stale and before is not None else value
+        dates = FORMERLY if name in stale else (NEWLY,)
+        sources = [f"said {name} {date}" for date in dates]
+        facts.append(_fact(story, name, told[name], "2025-02-01", sources))
+    summaries = [_summary(story, one, told, "2025-03-01") for one in sorted(set(story.summaries.values()))]
+    memory.ingest(heard)
+    memory.ingest(facts)
+    memory.ingest(summaries)
     if faulty:
-        for fault in story.faults:
-            _inject(memory, story, fault)
+        _inject(memory, story, told)
 
 
-def _say(memory: Memory, story: Story, fact: str, value: str, date: str) -> None:
-    memory.record(f"{date}; my {fact} is {value}", id=f"said {fact} {date}", scope=story.scope)
+def _inject(memory: Memory, story: Story, told: dict[str, str]) -> None:
+    drifted: dict[str, dict[str, str]] = {}
+    for fault in story.faults:
+        if fault.kind == "poisoned":
+            heard = _said(
+                story, f"page about {fault.fact}", fault.fact, fault.value, "2025-04-01", Source.TOOL
+            )
+            _misstate(memory, story, fault, heard, "2025-04-01")
+            told[fault.fact] = fault.value
+        elif fault.kind == "wrong user":
+            heard = _said(story, f"misfiled {fault.fact}", fault.fact, fault.value, "2025-04-02")
+            _misstate(memory, story, fault, heard, "2025-04-02")
+            told[fault.fact] = fault.value
+        elif fault.kind == "drifted summary":
+            drifted.setdefault(fault.memory(story), {})[fault.fact] = fault.value
+    for summary, wrong in drifted.items():
+        memory.ingest([_summary(story, summary, {**told, **wrong}, "2025-05-01")])
 
 
-def _state(memory: Memory, story: Story, fact: str, value: str, date: str, sources: list[str]) -> None:
-    with memory.deriving(kind="record", scope=story.scope) as derivation:
-        for source in sources:
-            derivation.read(Key(story.scope, source))
-        derivation.write(f"{date}; {fact}: {value}", id=fact_id(fact), slot=(story.user, fact, value))
+def _misstate(memory: Memory, story: Story, fault: Fault, heard: Draft, date: str) -> None:
+    memory.ingest([heard])
+    memory.ingest([_fact(story, fault.fact, fault.value, date, [heard.key.id])])
 
 
-def _summarise(memory: Memory, story: Story, summary: str, wrong: Mapping[str, str]) -> None:
-    facts = [fact for fact, one in story.summaries.items() if one == summary]
-    with memory.deriving(kind="summary", scope=story.scope) as derivation:
-        lines = []
-        for fact in facts:
-            said = derivation.read(Key(story.scope, fact_id(fact))).content
-            lines.append(f"{fact}: {wrong.get(fact, said.rpartition(': ')[2])}")
-        date = "2025-05-01" if wrong else "2025-03-01"
-        derivation.write("; ".join([date, *lines]), id=summary)
+def _said(story: Story, id: str, fact: str, value: str, date: str, source: Source = Source.USER) -> Draft:
+    return Draft(key=Key(story.scope, id), content=f"{date}; my {fact} is {value}", source=source)
 
 
-def _inject(memory: Memory, story: Story, fault: Fault) -> None:
-    if fault.kind == "poisoned":
-        source = f"page about {fault.fact}"
-        memory.record(
-            f"2025-04-01; my {fault.fact} is {fault.value}", id=source, scope=story.scope, source="tool"
-        )
-        _state(memory, story, fault.fact, fault.value, "2025-04-01", [source])
-    elif fault.kind == "wrong user":
-        source = f"misfiled {fault.fact}"
-        memory.record(f"2025-04-02; my {fault.fact} is {fault.value}", id=source, scope=story.scope)
-        _state(memory, story, fault.fact, fault.value, "2025-04-02", [source])
-    elif fault.kind == "drifted summary":
-        _summarise(memory, story, story.summaries[fault.fact], {fault.fact: fault.value})
+def _fact(story: Story, fact: str, value: str, date: str, sources: Sequence[str]) -> Draft:
+    return Draft(
+        key=Key(story.scope, fact_id(fact)),
+        content=f"{date}; {fact}: {value}",
+        source=Source.EXTRACTION,
+        slot=Slot(entity=story.user, attribute=fact, value=value),
+        reads=tuple(Read(key=Key(story.scope, source)) for source in sources),
+    )
 
 
-def run_story(memory: Memory, story: Story, world: World) -> str:
-    """The task, then a later conversation that uses what was remembered; the answer of the task."""
-    with memory.run(task="errands", scope=story.scope, id=RUN) as run:
-        story.agent(world, story.domain.errands)(run)
-    if story.sibling:
-        with memory.run(task="more of the same", scope=story.scope, id=LATER) as run:
-            story.agent(world, story.sibling)(run)
-    return answer_of(memory, story, RUN)
-
-
-def answer_of(memory: Memory, story: Story, run: str) -> str:
-    """What a run answered."""
-    return memory.get(Key((*story.scope, f"run:{run}"), "answer")).content
-
-
-def cases(directory: Path, *, share: int = 1) -> Iterator[Story]:
-    """The stories whose faults make the answer wrong: 48, 49 and 53, 22 of them with two or three faults.
-
-    Of every domain one in `share`, drawn apart.
-    """
-    wanted = [(domain, COUNTS[domain.name] // share) for domain in DOMAINS]
-    total = sum(COUNTS.values())
-    found, seed = 0, SEED
-    for domain, count in wanted:
-        left = count
-        while left:
-            multiple = found * MULTIPLE // total != (found + 1) * MULTIPLE // total
-            story = draw(domain, seed, (2 + seed % 2) if multiple else 1)
-            seed += 1
-            if matters(directory, story):
-                yield story
-                left -= 1
-                found += 1
-
-
-def matters(directory: Path, story: Story) -> bool:
-    """Whether the faults make the answer wrong."""
-    answers = []
-    for faulty in (False, True):
-        path = directory / f"probe-{story.seed}-{faulty}.db"
-        with Memory.open(path) as memory:
-            remember(memory, story, faulty=faulty)
-            answers.append(run_story(memory, story, story.world()))
-        for file in directory.glob(f"{path.name}*"):
-            file.unlink()
-    return answers[0] != answers[1]
+def _summary(story: Story, id: str, told: Mapping[str, str], date: str) -> Draft:
+    facts = [fact for fact, one in story.summaries.items() if one == id]
+    return Draft(
+        key=Key(story.scope, id),
+        content="; ".join([date, *(f"{fact}: {told[fact]}" for fact in facts)]),
+        kind=Kind.SUMMARY,
+        source=Source.EXTRACTION,
+        reads=tuple(Read(key=Key(story.scope, fact_id(fact))) for fact in facts),
+    )

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from bench.rollback.cases import LATER, RUN, Story, remember, run_story
-from bench.rollback.methods import SAID, Method, Outcome, Scene, consolidate
-from bench.rollback.worlds import World
+from bench.rollback.agent import statements
+from bench.rollback.happened import LATER, RUN, Case, facet, memories
+from bench.rollback.methods import Method, Outcome, Scene, consolidate
+from bench.rollback.offhand import Offhand
 from memorepair import Key, Memory
-from memorepair.errors import MemoRepairError
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import State
-from memorepair.recovery.trace import STEPS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,77 +72,58 @@ class Tally:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
-    """The story without its faults: the answer, the world's state, every memory, the facets of its claims."""
-
-    answer: str
-    state: str
-    memories: Mapping[str, str]
-    facets: frozenset[tuple[str, str]]
-
-
-def measure(root: Path, story: Story, methods: Mapping[str, Method]) -> dict[str, Figures]:
+def measure(root: Path, case: Case, methods: Mapping[str, Method]) -> dict[str, Figures]:
     """Every method on its own copy of the store and of the world."""
-    truth = _truth(root, story)
-    faulty = root / "faulty.db"
-    with Memory.open(faulty) as memory:
-        remember(memory, story, faulty=True)
-        before = story.world()
-        wrong = run_story(memory, story, before)
-        held = _memories(memory, story)
     found = {}
     for name, method in methods.items():
         place = root / name
-        place.mkdir()
-        for file in root.glob("faulty.db*"):
-            shutil.copy(file, place / file.name)
-        with Memory.open(place / "faulty.db") as memory:
-            scene = _scene(memory, story, before.copy(), truth, place)
+        with Memory.open(case.copy_to(place)) as memory:
+            scene = _scene(memory, case, place)
+            held = memories(memory, case.story)
             outcome = method(scene)
-            found[name] = _figures(scene, outcome, truth, wrong, held)
+            found[name] = _figures(scene, outcome, case, held)
             if outcome.memory is not memory:
                 outcome.memory.close()
         shutil.rmtree(place)
-    for file in root.glob("*.db*"):
-        file.unlink()
     return found
 
 
-def _truth(root: Path, story: Story) -> Truth:
-    with Memory.open(root / "clean.db") as memory:
-        remember(memory, story, faulty=False)
-        world = story.world()
-        answer = run_story(memory, story, world)
-        facets = frozenset(_facet(memory.get(key).content) for key in _claims(memory, story))
-        return Truth(answer=answer, state=world.state, memories=_memories(memory, story), facets=facets)
-
-
-def _scene(memory: Memory, story: Story, world: World, truth: Truth, place: Path) -> Scene:
-    claims = _claims(memory, story)
-    faulty = {Key(story.scope, fault.memory(story)): "" for fault in story.faults}
+def _scene(memory: Memory, case: Case, place: Path) -> Scene:
+    story = case.story
+    claims = [
+        there.key
+        for run in (RUN, LATER)
+        for there in memory.list(scope=(*story.scope, f"run:{run}"), kind=Kind.CLAIM)
+        if there.state is State.ACTIVE
+    ]
+    faulty = [Key(story.scope, fault.memory(story)) for fault in story.faults]
     return Scene(
         story=story,
         memory=memory,
-        world=world,
+        world=case.world.copy(),
         trace=memory.trace(RUN),
         faulty={key: memory.get(key).content for key in faulty},
         claims=tuple(claims),
-        labels={key: _facet(memory.get(key).content) not in truth.facets for key in claims},
+        labels={key: facet(memory.get(key).content) not in case.truth.claims for key in claims},
         directory=place,
     )
 
 
-def _figures(scene: Scene, outcome: Outcome, truth: Truth, wrong: str, held: Mapping[str, str]) -> Figures:
-    kept = {id: text for id, text in held.items() if truth.memories.get(id) == text}
-    now = _memories(outcome.memory, scene.story)
+def _figures(scene: Scene, outcome: Outcome, case: Case, held: Mapping[str, str]) -> Figures:
+    truth, faulty = case.truth, {key.id for key in scene.faulty}
+    benign = {
+        id: text
+        for id, text in held.items()
+        if id not in faulty
+        and all(truth.values.get(attribute, value) == value for attribute, value in statements(text))
+    }
+    now = memories(outcome.memory, scene.story)
     removed = [now.get(key.id) != text for key, text in scene.faulty.items()]
-    recovered = outcome.answer == truth.answer and outcome.world.state == truth.state
     return Figures(
-        recovered=recovered,
-        recurred=_recurs(scene, outcome, truth, wrong),
+        recovered=outcome.answer == truth.answer and outcome.world.state == truth.state,
+        recurred=_recurs(scene, outcome),
         faults_removed=sum(removed) / len(removed),
-        benign_kept=sum(now.get(id) == text for id, text in kept.items()) / len(kept),
+        benign_kept=sum(now.get(id) == text for id, text in benign.items()) / len(benign),
         true_positive=sum(scene.labels[key] for key in outcome.invalid),
         predicted=len(outcome.invalid),
         invalid=sum(scene.labels.values()),
@@ -152,45 +132,13 @@ def _figures(scene: Scene, outcome: Outcome, truth: Truth, wrong: str, held: Map
     )
 
 
-def _recurs(scene: Scene, outcome: Outcome, truth: Truth, wrong: str) -> bool:
+def _recurs(scene: Scene, outcome: Outcome) -> bool:
     """Whether the false values come back after a consolidation, in the same task or in a sibling."""
     story, memory = scene.story, outcome.memory
     consolidate(memory, story)
-    with memory.run(task="errands", scope=story.scope, id="probe") as run:
-        story.agent(outcome.world, story.domain.errands, remembers=False)(run)
-    with memory.run(task="sibling", scope=story.scope, id="probe sibling") as run:
-        story.agent(outcome.world, story.sibling, remembers=False)(run)
-    false = {(fault.fact, fault.value) for fault in story.faults}
-    told = {
-        _facet(memory.get(key).content)
-        for probe in ("probe", "probe sibling")
-        for key in _claims(memory, story, probe)
-    }
-    return bool(false & told)
-
-
-def _facet(text: str) -> tuple[str, str]:
-    """(attribute, value) of a claim; the subject is the same throughout."""
-    attribute, _, value = text.rpartition(" is ")
-    return attribute, value
-
-
-def _claims(memory: Memory, story: Story, *runs: str) -> list[Key]:
-    return [
-        there.key
-        for run in runs or (RUN, LATER)
-        for there in memory.list(scope=(*story.scope, f"run:{run}"), kind=Kind.CLAIM)
-        if there.state is State.ACTIVE
-    ]
-
-
-def _memories(memory: Memory, story: Story) -> dict[str, str]:
-    """What is served in the user's scope, raw records left out."""
-    found = {}
-    for there in memory.list(scope=story.scope, state="active"):
-        if there.kind not in STEPS and not there.key.id.startswith(SAID):
-            try:
-                found[there.key.id] = memory.get(there.key).content
-            except MemoRepairError:
-                continue
-    return found
+    told: set[tuple[str, str]] = set()
+    for errands in (story.domain.errands, story.sibling):
+        probe = Offhand(memory, scope=story.scope)
+        story.agent(outcome.world, errands, remembers=False)(probe)
+        told |= {facet(text) for text in probe.claims}
+    return any((fault.fact, fault.value) in told for fault in story.faults)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from bench.rollback.agent import fact_id, stated
-from bench.rollback.cases import RUN, Story, answer_of
+from bench.rollback.agent import fact_id, stated, statements
+from bench.rollback.cases import Story
+from bench.rollback.happened import RUN, answer_of, memories
+from bench.rollback.offhand import Offhand
 from bench.rollback.worlds import World
 from memorepair import Key, Memory
 from memorepair.errors import MemoRepairError, Tombstoned, Withdrawn
-from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Draft, Source
-from memorepair.recovery import Trace
-from memorepair.recovery.trace import MODEL_STEPS, STEPS
+from memorepair.recovery import RecoveryReport, Trace
+from memorepair.recovery.trace import MODEL_STEPS
 
 JUDGE_ACCURACY = 0.9
 """How often the judge labels a claim rightly; stated, not measured: an oracle with this much noise."""
@@ -65,46 +67,25 @@ Method = Callable[[Scene], Outcome]
 # ours and its ablations ---------------------------------------------------------------------------------
 
 
-def memorepair(scene: Scene, evidence: Policy = "grounded") -> Outcome:
-    """Barrier over all of A, evidence, the least replay set, selective replay."""
-    story = scene.story
-    report = scene.memory.recover(
-        RUN,
-        faulty=list(scene.faulty),
-        agent=story.agent(scene.world, story.domain.errands),
-        tools=scene.world.tools().values(),
-        evidence=evidence,
-        reason="diagnosed",
-        actor="bench",
-    )
-    made = report.made
-    assert made is not None
-    return Outcome(
-        memory=scene.memory,
-        world=scene.world,
-        answer=report.answer or "",
-        invalid=_withdrawn(scene, report.case.id),
-        steps=len(made.steps),
-        calls=made.calls,
-    )
+def memorepair(scene: Scene) -> Outcome:
+    """Barrier over all of A, evidence, the least replay set, selective replay: `recover` as it comes."""
+    return _recovered(scene, scene.memory.recover)
 
 
 def no_evidence(scene: Scene) -> Outcome:
     """Ours, and nothing is spared for other support."""
-    return memorepair(scene, evidence="none")
+    return _recovered(scene, partial(scene.memory.recover, evidence="none"))
 
 
 def direct_evidence(scene: Scene) -> Outcome:
     """Ours with the source's rule: a justification wholly outside all that is affected."""
-    return memorepair(scene, evidence="direct")
+    return _recovered(scene, partial(scene.memory.recover, evidence="direct"))
 
 
 def no_selective(scene: Scene) -> Outcome:
     """Ours, and the whole run is taken again in a fresh world."""
     story = scene.story
-    report = scene.memory.recover(
-        RUN, faulty=list(scene.faulty), evidence="grounded", reason="diagnosed", actor="bench"
-    )
+    report = scene.memory.recover(RUN, faulty=list(scene.faulty), reason="diagnosed", actor="bench")
     world = story.world()
     invalid = _withdrawn(scene, report.case.id)
     scene.memory.repair(report.case, budget=0)
@@ -117,7 +98,7 @@ def no_selective(scene: Scene) -> Outcome:
 def no_planner(scene: Scene) -> Outcome:
     """The affected steps are taken again, but only the fault leaves the memory: nothing derived does."""
     plan = scene.memory.recover(
-        RUN, faulty=list(scene.faulty), evidence="grounded", reason="diagnosed", actor="bench", dry_run=True
+        RUN, faulty=list(scene.faulty), reason="diagnosed", actor="bench", dry_run=True
     ).plan
     memory = _naive(scene, without=scene.faulty)
     gone = {*plan.again, *plan.dropped}
@@ -140,8 +121,8 @@ def no_repair(scene: Scene) -> Outcome:
 
 def full_reset(scene: Scene) -> Outcome:
     """All that is derived is forgotten, made again from the raw records, the task begun anew."""
-    derived = [key for key in _memories(scene.memory, scene.story) if not key.id.startswith(SAID)]
-    memory = _naive(scene, without=derived)
+    derived = [id for id in memories(scene.memory, scene.story) if not id.startswith(SAID)]
+    memory = _naive(scene, without=[Key(scene.story.scope, id) for id in derived])
     consolidate(memory, scene.story)
     return _again(scene, memory, scene.story.world(), frozenset(scene.claims))
 
@@ -161,8 +142,9 @@ def audit(scene: Scene) -> Outcome:
     """Memories that differ from what most raw records say are deleted, the task taken again."""
     memory = scene.memory
     odd = []
+    heard = _heard(memory, scene.story)
     for fact in scene.story.facts:
-        votes = Counter(value for _, value in _heard(memory, scene.story, fact))
+        votes = Counter(value for _, value, _ in heard[fact])
         most = votes.most_common(1)[0][0]
         for id in (fact_id(fact), scene.story.summaries[fact]):
             says = stated(memory.get(Key(scene.story.scope, id)).content, fact)
@@ -213,24 +195,28 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 
+BESIDE = ("memorepair_direct",)
+"""Shown with the others, no part of the last line."""
+
 
 # a later day --------------------------------------------------------------------------------------------
 
 
 def consolidate(memory: Memory, story: Story) -> None:
     """Make every fact again from what the raw records say most often, of equals the newest."""
+    heard = _heard(memory, story)
     for fact in story.facts:
-        heard = _heard(memory, story, fact)
-        votes = Counter(value for _, value in heard)
-        newest = {value: date for date, value in sorted(heard, key=lambda one: one[0])}
+        votes = Counter(value for _, value, _ in heard[fact])
+        newest = {value: date for date, value, _ in sorted(heard[fact])}
+        sources = [key for _, _, key in heard[fact]]
         for value in sorted(votes, key=lambda one: (votes[one], newest[one]), reverse=True):
-            if _learn(memory, story, fact, value):
+            if _learn(memory, story, fact, value, sources):
                 break
     for summary in sorted(set(story.summaries.values())):
         _resume(memory, story, summary)
 
 
-def _learn(memory: Memory, story: Story, fact: str, value: str) -> bool:
+def _learn(memory: Memory, story: Story, fact: str, value: str, sources: Sequence[Key]) -> bool:
     """Whether the fact is known in this value afterwards; False where it must not be learned again."""
     key = Key(story.scope, fact_id(fact))
     try:
@@ -239,11 +225,6 @@ def _learn(memory: Memory, story: Story, fact: str, value: str) -> bool:
             return True
     except MemoRepairError:
         pass
-    sources = [
-        there.key
-        for there in memory.list(scope=story.scope, state="active")
-        if there.key.id.startswith(SAID) and there.key.id.partition(" ")[2].startswith(fact)
-    ]
     try:
         with memory.deriving(kind="record", scope=story.scope) as derivation:
             for source in sources:
@@ -269,25 +250,40 @@ def _resume(memory: Memory, story: Story, summary: str) -> None:
 # shared -------------------------------------------------------------------------------------------------
 
 
+def _recovered(scene: Scene, recover: Callable[..., RecoveryReport]) -> Outcome:
+    report = recover(
+        RUN,
+        faulty=list(scene.faulty),
+        agent=scene.story.agent(scene.world, scene.story.domain.errands),
+        tools=scene.world.tools().values(),
+        reason="diagnosed",
+        actor="bench",
+    )
+    made = report.made
+    assert made is not None
+    return Outcome(
+        memory=scene.memory,
+        world=scene.world,
+        answer=report.answer or "",
+        invalid=_withdrawn(scene, report.case.id),
+        steps=len(made.steps),
+        calls=made.calls,
+    )
+
+
 def _withdrawn(scene: Scene, case: int) -> frozenset[Key]:
     gone = {member.key for member in scene.memory.store.members(case)}
     return frozenset(key for key in scene.claims if key in gone)
-
-
-def _memories(memory: Memory, story: Story) -> list[Key]:
-    return [there.key for there in memory.list(scope=story.scope, state="active")]
 
 
 def _naive(scene: Scene, without: Iterable[Key] = ()) -> Memory:
     """A plain memory: no provenance, no tombstones; what is deleted is not there, and that is all."""
     deleted = frozenset(without)
     memory = Memory.open(scene.directory / "naive.db")
+    held = [Key(scene.story.scope, id) for id in memories(scene.memory, scene.story)]
+    there = [scene.memory.get(key) for key in held if key not in deleted]
     memory.ingest(
-        [
-            Draft(key=key, content=there.content, kind=there.kind, source=Source.USER)
-            for key in _memories(scene.memory, scene.story)
-            if key not in deleted and (there := scene.memory.get(key)).kind not in STEPS
-        ]
+        [Draft(key=one.key, content=one.content, kind=one.kind, source=Source.USER) for one in there]
     )
     return memory
 
@@ -296,17 +292,10 @@ def _again(
     scene: Scene, memory: Memory, world: World, invalid: frozenset[Key], *, remembers: bool = True
 ) -> Outcome:
     """The whole task taken again on what memory is left."""
-    story = scene.story
-    with memory.run(task="errands", scope=story.scope, id="again") as run:
-        story.agent(world, story.domain.errands, remembers=remembers)(run)
-    trace = memory.trace("again")
+    run = Offhand(memory, scope=scene.story.scope)
+    scene.story.agent(world, scene.story.domain.errands, remembers=remembers)(run)
     return Outcome(
-        memory=memory,
-        world=world,
-        answer=answer_of(memory, story, "again"),
-        invalid=invalid,
-        steps=len(trace.steps),
-        calls=sum(step.kind in MODEL_STEPS for step in trace.steps.values()),
+        memory=memory, world=world, answer=run.answered, invalid=invalid, steps=run.steps, calls=run.calls
     )
 
 
@@ -321,15 +310,13 @@ def _counted(done: Outcome, *, steps: int, calls: int) -> Outcome:
     )
 
 
-def _heard(memory: Memory, story: Story, fact: str) -> list[tuple[str, str]]:
-    """(date, value) of every raw record about a fact that is served."""
-    heard = []
-    for key in _memories(memory, story):
-        if key.id.startswith(SAID):
-            date, _, words = memory.get(key).content.partition("; ")
-            name, mark, value = words.removeprefix("my ").partition(" is ")
-            if mark and name == fact:
-                heard.append((date, value))
+def _heard(memory: Memory, story: Story) -> dict[str, list[tuple[str, str, Key]]]:
+    """Fact -> (date, value, key) of every raw record about it that is served."""
+    heard: dict[str, list[tuple[str, str, Key]]] = {fact: [] for fact in story.facts}
+    for id, text in memories(memory, story).items():
+        if id.startswith(SAID):
+            for fact, value in statements(text):
+                heard[fact].append((text[:10], value, Key(story.scope, id)))
     return heard
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 
 from bench.rollback.agent import know, value_of
-from bench.rollback.cases import SEED, Story, draw, matters
-from bench.rollback.measure import Tally, measure
-from bench.rollback.methods import memorepair
+from bench.rollback.cases import Story, draw
+from bench.rollback.happened import SEED, Case, happen
 from bench.rollback.worlds import Domain, Errand, World
 from memorepair.memory.artifact import Json
 from memorepair.recovery import Effect, Recorder, Step, Tool
@@ -113,17 +111,13 @@ class Journey(Story):
         return Walker(self, world.tools())
 
 
-def transfer(root: Path, *, limit: int | None = None) -> dict[str, float | None]:
-    """Recovery and claim F1 of our method on journeys."""
-    tally, seed = Tally(), SEED
-    while len(tally.cases) < (limit or COUNT):
+def journeys(root: Path, *, limit: int | None = None) -> Iterator[Case]:
+    """The transfer set: 50 cases, 45 of them with two to four faults."""
+    found, seed = 0, SEED
+    while found < (limit or COUNT):
         seed += 1
-        place = len(tally.cases)
-        faults = 1 if place % (COUNT // SINGLE) == 0 else 2 + seed % 3
-        journey = draw(BUILDING, seed, faults, sort=Journey)
-        if matters(root, journey):
-            tally.add(measure(root, journey, {"memorepair": memorepair})["memorepair"])
-            print(f"\r{len(tally.cases)} journeys", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    figures = tally.summary()
-    return {"recovery": figures["recovery"], "claim_f1": figures["claim_f1"]}
+        faults = 1 if found % (COUNT // SINGLE) == 0 else 2 + seed % 3
+        case = happen(root, draw(BUILDING, seed, faults, sort=Journey))
+        if case is not None:
+            yield case
+            found += 1

@@ -101,7 +101,7 @@ def recover(
         list[str] | None,
         typer.Option("--correct", metavar="KEY=TEXT", help="What stands in place of a faulty memory."),
     ] = None,
-    evidence: Annotated[str, typer.Option(help="direct, grounded or none.")] = "direct",
+    evidence: Annotated[str, typer.Option(help="grounded, direct or none.")] = "grounded",
     agent: AgentName = None,
     approved: Approved = None,
     wait: Wait = 0.0,

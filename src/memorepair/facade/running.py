@@ -59,7 +59,7 @@ class Running(Opened):
         agent: Agent | None = None,
         tools: Iterable[Tool] = (),
         replacements: Mapping[Key, str] | Mapping[str, str] | None = None,
-        evidence: Policy = "direct",
+        evidence: Policy = "grounded",
         same_origin: Iterable[Iterable[KeyLike]] = (),
         approved: Collection[str] = (),
         wait: float = 0.0,

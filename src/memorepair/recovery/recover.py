@@ -88,7 +88,7 @@ def recover(
     agent: Agent | None = None,
     tools: Iterable[Tool] = (),
     replacements: Mapping[Key, str] = _NOTHING,
-    evidence: Policy = "direct",
+    evidence: Policy = "grounded",
     same_origin: tuple[tuple[Key, ...], ...] = (),
     approved: Collection[str] = (),
     operators: OperatorTable = _NO_OPERATORS,
@@ -111,7 +111,7 @@ def recover(
         What a person says in place of a faulty memory. One without gets back the version it had superseded,
         if that stands still; else nothing stands in its place.
     evidence
-        What other support may spare: ``direct``, ``grounded`` or ``none``.
+        What other support may spare: ``grounded``, ``direct`` or ``none``.
     approved
         Irreversible calls that may run, as the witness of `ApprovalNeeded` writes them.
 
