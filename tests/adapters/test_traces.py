@@ -11,11 +11,14 @@ import pytest
 
 from memorepair.adapters import openai_messages, otel, who_and_when
 from memorepair.adapters.importing import bring
-from memorepair.adapters.recording import Recording
+from memorepair.adapters.recording import UNDECLARED, Recording
+from memorepair.adapters.registry import import_kind
 from memorepair.errors import InvalidFile
 from memorepair.facade import Memory
-from memorepair.graphs.terms import Kind
+from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Json
+from memorepair.recovery import Effect, Recorder, Tool
+from memorepair.recovery.trace import STEPS
 
 
 def written(folder: Path, value: Json, name: str = "talk.json") -> Path:
@@ -57,11 +60,85 @@ def test_a_conversation_becomes_typed_steps(tmp_path: Path) -> None:
         ("talk/1", "talk/4", openai_messages.REPLIES),
         ("talk/3", "talk/4", openai_messages.QUOTES),
     }
-    assert recording.missing == ()
+    assert [one.what for one in recording.missing] == [UNDECLARED]
+
+
+def test_an_imported_run_is_recovered_like_one_of_our_own(tmp_path: Path) -> None:
+    plan: Json = {"role": "assistant", "content": "I look in Lyon.", "tool_calls": [CALL]}
+    talk: Json = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "A table in Lyon?"},
+        plan,
+        {"role": "tool", "tool_call_id": "c1", "content": "Bec-9 is open"},
+        {"role": "assistant", "content": "Take Bec-9."},
+    ]
+    recording = openai_messages.read(written(tmp_path, talk))
+    assert recording.runs == ("talk",)
+    find = Tool(name="find", function=lambda of: f"a table in {of}", effect=Effect.READ)
+
+    def agent(run: Recorder) -> None:
+        look = run.plan(lambda: "I look", uses=[run.task], id="2")
+        found = run.call(find, plan=look, uses=[run.task], id="2/call-0", of="Lyon")
+        run.answer(lambda: f"Take {found.content[:5]}.", uses=[run.task, found], id="4")
+
     with Memory.open(tmp_path / "agent.db") as memory:
         bring(memory, recording, scope=("talks",))
-        case = memory.delete("talks::talk/3", reason="wrong", actor="me")
-        assert case.withdrawn == 2
+        assert [one.key.scope for one in memory.runs()] == [("talks", "run:talk")]
+        trace = memory.trace("talk")
+        assert [key.id for key in trace.steps] == ["task", "2", "2/call-0", "2/call-0.result", "4"]
+        wrong = "talks/run:talk::2/call-0.result"
+        report = memory.recover(
+            "talk", wrong, replacements={wrong: "Bec-7 is open"}, agent=agent, reason="wrong", actor="me"
+        )
+        assert (report.answer, [key.id for key in report.plan.again]) == ("Take Bec-7.", ["4"])
+        assert memory.get("talks::talk/0").content == "Be brief."
+        # What a foreign tool did to the world nobody has declared.
+        again = memory.recover("talk", "talks/run:talk::task", dry_run=True, reason="wrong", actor="me").plan
+        assert [key.id for key in again.irreversible] == ["2/call-0"]
+        memory.undo(report.case, reason="no", actor="me")
+        assert memory.get("talks/run:talk::4").content == "Take Bec-9."
+
+
+def test_a_log_in_which_nobody_asks_is_no_run(tmp_path: Path) -> None:
+    recording = openai_messages.read(written(tmp_path, [{"role": "assistant", "content": "Hello."}]))
+    assert recording.runs == ()
+    assert "runs without a recorded task, kept as artifacts" in {one.what for one in recording.missing}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "runs"),
+    [
+        ("toolbench-runs", "traces-toolbench/answers.jsonl.xz", None),
+        ("swe-agent-runs", "traces-swe-agent", None),
+        ("who-and-when", "traces-who-and-when", 123),
+        ("openai-messages", "traces-tau-bench/gpt-4o-airline.jsonl.xz", 136),
+    ],
+)
+def test_real_traces_are_typed_runs(
+    kind: str, data: str, runs: int | None, real_input: Callable[[str], Path]
+) -> None:
+    folder, _, rest = data.partition("/")
+    recording = import_kind(kind).read(real_input(folder) / rest)
+    assert runs is None or len(recording.runs) == runs
+    steps = [item for item in recording.items if item.id in recording.steps]
+    assert {item.kind for item in steps} <= STEPS
+    # Every step of the file is one, under a name of its own, each run begins with its task.
+    assert len(steps) == sum(item.kind in STEPS for item in recording.items)
+    keys = [recording.key((), item.id) for item in recording.items]
+    assert len(set(keys)) == len(keys)
+    assert {key.scope for key in keys if key.id == "task"} == {("run:" + run,) for run in recording.runs}
+    observed = {item.id for item in steps if item.kind is Kind.OBSERVATION}
+    called = {item.id for item in steps if item.kind is Kind.ACTION}
+    produced = {
+        link.head for link in recording.links if link.tail in called and link.relation is Relation.PRODUCE
+    }
+    assert kind == "who-and-when" or produced == observed
+    # A run recorded elsewhere goes into a memory whole.
+    first = recording.runs[0]
+    drafts = {draft.key: draft for draft in recording.drafts(("there",))}
+    of_first = [draft for key, draft in drafts.items() if key.scope == ("there", "run:" + first)]
+    assert [draft.recipe.params["place"] for draft in of_first] == list(range(len(of_first)))
+    assert Kind.ANSWER in {item.kind for item in steps}
 
 
 @pytest.mark.parametrize(
@@ -143,6 +220,7 @@ def test_spans_say_what_a_model_was_given(tmp_path: Path) -> None:
     assert {one.what for one in recording.missing} == {
         "tool spans without a captured result",
         "spans that are no call of a model or a tool, left out",
+        UNDECLARED,
     }
 
 

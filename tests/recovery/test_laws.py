@@ -286,17 +286,19 @@ def test_the_replay_set_is_the_least_that_is_closed_and_has_the_outcomes(
         outcomes = {
             key
             for key in lost
-            if trace.steps[key].kind is Kind.OBSERVATION and Effect(trace.steps[key].effect or "pure").writes
+            if key == trace.answer
+            or (
+                trace.steps[key].kind is Kind.OBSERVATION and Effect(trace.steps[key].effect or "pure").writes
+            )
         }
-        outcomes |= {trace.answer} if trace.answer else set()
         reaching, waiting = set(outcomes), list(outcomes)
         while waiting:
             more = uses[waiting.pop()] - reaching
             reaching |= more
             waiting += more
         outcomes |= lost & reaching
-        # By brute force: of all sets that have the outcomes, all lost that reaches them, and whatever lost step
-        # a member uses, the least.
+        # By brute force: of all sets that have the outcomes, whatever lost step leads to one of them, and
+        # whatever lost step a member uses, the least.
         candidates = [key for key in order if key in lost or key in outcomes]
         closed: list[set[Key]] = []
         for size in range(len(outcomes), len(candidates) + 1):

@@ -44,6 +44,7 @@ def read(path: Path) -> Recording:
     recorder = Recorder("openai-messages")
     for name, messages in _conversations(path, recorder):
         with inside(name):
+            recorder.begin(name)
             _Conversation(recorder, name).add(messages)
     return recorder.finish()
 
@@ -149,7 +150,7 @@ class _Conversation:
             tool = text_of(function, "name", f"{id}.tool_calls[{number}]")
             arguments = as_text(function.get("arguments", "{}"), f"{id}.tool_calls[{number}].arguments")
             action = f"{id}/call-{number}"
-            said = canonical({"tool": tool, "arguments": arguments})
+            said = canonical({"tool": tool, "arguments": _told(arguments)})
             self._step(action, "calls", said, Kind.ACTION, Source.LOG)
             if text:
                 self._recorder.link(id, action, Relation.PRODUCE)
@@ -185,6 +186,14 @@ class _Conversation:
         for word in words - self._known:
             self._first[word] = id
         self._known |= words
+
+
+def _told(arguments: str) -> Json:
+    """Arguments as an object, as a recorded call has them; as they are where they are no JSON."""
+    try:
+        return parsed(arguments, "arguments", lambda value: value)
+    except InvalidFile:
+        return arguments
 
 
 def _text(row: Row, where: str) -> str:

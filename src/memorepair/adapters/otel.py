@@ -12,6 +12,7 @@ from pathlib import Path
 from memorepair.adapters.files import files_in, inside, read_json, read_lines
 from memorepair.adapters.recording import Item, Recorder, Recording
 from memorepair.adapters.shapes import Row, as_list, as_object, as_text, list_of, text_of
+from memorepair.errors import InvalidInput
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Json, Recipe, Source
 from memorepair.repair.jsontext import canonical, parse
@@ -83,6 +84,7 @@ class _Traces:
 
     def add(self, span: Row) -> None:
         trace = text_of(span, "traceId", "span")
+        self._recorder.begin(trace)
         id = f"{trace}/{text_of(span, 'spanId', 'span')}"
         given = _attributes(span, id)
         match given.get("gen_ai.operation.name"):
@@ -152,7 +154,7 @@ class _Traces:
 
     def _action(self, trace: str, id: str, call: str, tool: str, arguments: str) -> str:
         action = f"{id}/call"
-        content = canonical({"tool": tool, "arguments": arguments})
+        content = canonical({"tool": tool, "arguments": _told(arguments)})
         self._recorder.add(Item(id=action, what="calls", content=content, kind=Kind.ACTION))
         self._calls[trace, call] = action
         return action
@@ -175,6 +177,14 @@ class _Traces:
             self._recorder.link(self._calls[trace, call], id, Relation.PRODUCE)
         else:
             self._recorder.miss("results without a call", id)
+
+
+def _told(arguments: str) -> Json:
+    """Arguments as an object, as a recorded call has them; as they are where they are no JSON."""
+    try:
+        return parse(arguments)
+    except InvalidInput:
+        return arguments
 
 
 def _messages(given: dict[str, str], name: str, where: str) -> list[Row]:

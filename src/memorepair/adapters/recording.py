@@ -1,10 +1,14 @@
-"""Recording: what another system has written down, as items with the links that say what came from what."""
+"""Recording: what another system has written down, as items with the links that say what came from what.
+
+Items that are steps of an agent lie in runs, under the names that a run recorded here would have given them:
+a run from elsewhere is shown, planned and recovered like one of our own.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from memorepair.errors import InvalidInput
@@ -12,7 +16,10 @@ from memorepair.graphs.provenance import ProvenanceBuilder, ProvenanceGraph
 from memorepair.graphs.support import SupportForm
 from memorepair.graphs.terms import Arch, Kind, Relation
 from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Scope, Source
+from memorepair.recovery.tools import Effect
+from memorepair.recovery.trace import MODEL_STEPS, RESULT, STEPS, TASK, run_scope, step_recipe
 
+UNDECLARED = "calls whose effect on the world is not declared, taken as irreversible"
 EXAMPLES = 3
 """How many of the things of one sort that are missing are named."""
 
@@ -45,6 +52,15 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a step stands: its run, its id there, its number among the run's steps."""
+
+    run: str
+    id: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Absence:
     """What is not in the files, or cannot be followed: how many times, and the first few places."""
 
@@ -67,6 +83,8 @@ class Recording:
         How the groups of the links are read.
     missing
         What provenance would need and the files do not say.
+    steps
+        Id of an item -> its place in a run, for items that are steps.
     """
 
     kind: str
@@ -74,6 +92,17 @@ class Recording:
     links: tuple[Link, ...]
     form: SupportForm
     missing: tuple[Absence, ...]
+    steps: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs, in the order of the files."""
+        return tuple(dict.fromkeys(place.run for place in self.steps.values()))
+
+    def key(self, scope: Scope, id: str) -> Key:
+        """The key under which a memory stores an item."""
+        place = self.steps.get(id)
+        return Key(scope, id) if place is None else Key(run_scope(scope, place.run), place.id)
 
     @property
     def recorded(self) -> dict[str, int]:
@@ -113,19 +142,34 @@ class Recording:
                     raise InvalidInput(f"{link.head} has a requirement with choices", witness=link.head)
                 met.add((link.head, group))
                 group = 0
-            reads[link.head].append(Read(key=Key(scope, link.tail), relation=link.relation, group=group))
+            reads[link.head].append(Read(key=self.key(scope, link.tail), relation=link.relation, group=group))
         return tuple(
             Draft(
-                key=Key(scope, item.id),
+                key=self.key(scope, item.id),
                 content=item.content,
                 kind=item.kind,
                 source=item.source,
-                recipe=item.recipe,
+                recipe=self._recipe(item),
                 reads=tuple(reads.get(item.id, ())),
                 metadata={"what": item.what, **item.metadata},
             )
             for item in self.items
         )
+
+    def _recipe(self, item: Item) -> Recipe:
+        place = self.steps.get(item.id)
+        if place is None:
+            return item.recipe
+        model = item.kind in MODEL_STEPS or item.kind is Kind.OBSERVATION
+        step = step_recipe(place.number, cost=float(model), effect=_effect(item, place))
+        params = {**item.recipe.params, **step.params}
+        return replace(step, params=params, observed=step.observed or item.recipe.observed)
+
+
+def _effect(item: Item, place: Place) -> Effect | None:
+    """Of a call and of what was observed of it, for nobody has declared what it does."""
+    called = item.kind is Kind.ACTION or (item.kind is Kind.OBSERVATION and place.id.endswith(RESULT))
+    return Effect.IRREVERSIBLE if called else None
 
 
 class Recorder:
@@ -137,6 +181,12 @@ class Recorder:
         self._items: dict[str, Item] = {}
         self._links: dict[tuple[str, str, int], Link] = {}
         self._missing: defaultdict[str, list[str]] = defaultdict(list)
+        self._run = ""
+        self._of: dict[str, str] = {}  # step -> its run
+
+    def begin(self, run: str) -> None:
+        """Let the steps that are added from now on belong to a run; their ids begin with its name."""
+        self._run = run
 
     def __contains__(self, id: str) -> bool:
         return id in self._items
@@ -156,6 +206,8 @@ class Recorder:
         if item.id in self._items:
             raise InvalidInput(f"{item.id} is there twice", witness=item.id)
         self._items[item.id] = item
+        if self._run and item.kind in STEPS:
+            self._of[item.id] = self._run
 
     def link(
         self, tail: str, head: str, relation: Relation, *, group: int = 0, rule: str | None = None
@@ -178,6 +230,7 @@ class Recorder:
                 kept.append(link)
             else:
                 self.miss("links to what is not in the files, left out", f"{link.tail} -> {link.head}")
+        steps = self._places(kept)
         return Recording(
             kind=self._kind,
             items=tuple(self._items.values()),
@@ -187,4 +240,36 @@ class Recorder:
                 Absence(what=what, count=len(places), examples=tuple(places[:EXAMPLES]))
                 for what, places in self._missing.items()
             ),
+            steps=MappingProxyType(steps),
         )
+
+    def _places(self, links: list[Link]) -> dict[str, Place]:
+        """Name steps as a recorded run does: its first input is the task, a result goes by its action."""
+        steps = {id: self._items[id] for id in self._of}
+        result: dict[str, str] = {}  # action -> the first that was observed of it
+        for link in links:
+            ends = [steps[end].kind for end in (link.tail, link.head) if end in steps]
+            if ends == [Kind.ACTION, Kind.OBSERVATION]:
+                result.setdefault(link.tail, link.head)
+        task: dict[str, str] = {}
+        for id, run in self._of.items():
+            if steps[id].kind is Kind.USER_INPUT:
+                task.setdefault(run, id)
+        names: dict[str, str] = {}
+        for id, run in self._of.items():
+            if steps[id].kind is Kind.ACTION:
+                self.miss(UNDECLARED, id)
+            names[id] = TASK if task.get(run) == id else id.removeprefix(f"{run}/")
+        names |= {id: names[of] + RESULT for of, id in result.items()}
+        numbers: Counter[str] = Counter()
+        places = {}
+        for id, run in self._of.items():
+            if run not in task:
+                continue  # what nobody asked for is no run: its steps stay artifacts
+            called = run.replace("/", "-").replace("::", "-")  # as part of a scope
+            places[id] = Place(run=called, id=names[id], number=numbers[run])
+            numbers[run] += 1
+        for run in dict.fromkeys(self._of.values()):
+            if run not in task:
+                self.miss("runs without a recorded task, kept as artifacts", run)
+        return places

@@ -49,6 +49,16 @@ _KINDS = (
         reader="memorepair.adapters.swe_agent:read",
     ),
     ImportKind(
+        name="toolbench-runs",
+        about="The same trees as typed runs: inputs, plans, calls, results, answers.",
+        reader="memorepair.adapters.toolbench:read_runs",
+    ),
+    ImportKind(
+        name="swe-agent-runs",
+        about="The same trajectories as typed runs: issues, plans, calls, observations, patches.",
+        reader="memorepair.adapters.swe_agent:read_runs",
+    ),
+    ImportKind(
         name="who-and-when",
         about="Who&When failure logs: questions, what agents said, answers, the marked mistake.",
         reader="memorepair.adapters.who_and_when:read",

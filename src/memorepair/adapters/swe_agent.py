@@ -15,6 +15,7 @@ from memorepair.adapters.shapes import Row, as_list, as_object, as_text, list_of
 from memorepair.adapters.words import telling
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Recipe, Source
+from memorepair.repair.jsontext import canonical
 
 READS = "a step reads the observation right before it"
 REPEATS = "a step repeats a word that an earlier observation brought"
@@ -45,16 +46,27 @@ def read(path: Path) -> Recording:
     A trajectory records an order and no provenance, so all but the link from an action to its observation is
     inferred. Order alone links nothing.
     """
-    recorder = Recorder("swe-agent")
+    return _read(path, typed=False)
+
+
+def read_runs(path: Path) -> Recording:
+    """The same trajectories as typed runs: issue, plans, calls with what was observed, patch; see `read`."""
+    return _read(path, typed=True)
+
+
+def _read(path: Path, *, typed: bool) -> Recording:
+    recorder = Recorder("swe-agent-runs" if typed else "swe-agent")
     for file in files_in(path, (".traj",)):
         row = read_json(file, lambda value: as_object(value, "trajectory"))
         with inside(file.name):
-            _add_trajectory(recorder, named(file), row)
+            if typed:
+                recorder.begin(named(file))
+            _add_trajectory(recorder, named(file), row, typed=typed)
     return recorder.finish()
 
 
-def _add_trajectory(recorder: Recorder, name: str, row: Row) -> None:
-    issue = _add_issue(recorder, name, row)
+def _add_trajectory(recorder: Recorder, name: str, row: Row, *, typed: bool) -> None:
+    issue = _add_issue(recorder, name, row, typed=typed)
     seen: list[tuple[str, frozenset[str]]] = []  # observations with the words they brought
     known = frozenset[str]() if issue is None else telling(issue)
     edits: list[tuple[str, str]] = []  # observations of edits, with the file that was open
@@ -65,34 +77,26 @@ def _add_trajectory(recorder: Recorder, name: str, row: Row) -> None:
         action = text_of(step, "action", f"{name}.trajectory[{number}]")
         thought = as_text(step.get("thought") or "", f"{name}.trajectory[{number}].thought")
         observation = as_text(step.get("observation") or "", f"{name}.trajectory[{number}].observation")
-        recorder.add(
-            Item(
-                id=f"{where}/action",
-                what="steps",
-                content=f"{thought.strip()}\n\n{action.strip()}".strip() or "(nothing)",
-                kind=Kind.SUMMARY,
-                source=Source.EXTRACTION,
-                recipe=Recipe(operator="summarise"),
-            )
-        )
+        begins = _add_step(recorder, where, thought.strip(), action.strip(), typed=typed)
         recorder.add(
             Item(
                 id=f"{where}/observation",
                 what="observations",
                 content=observation,
+                kind=Kind.OBSERVATION if typed else Kind.RECORD,
                 source=Source.TOOL,
                 recipe=Recipe(observed=True),
             )
         )
         recorder.link(f"{where}/action", f"{where}/observation", Relation.PRODUCE)
         if issue is not None:
-            recorder.link(f"{name}/issue", f"{where}/action", Relation.INITIATE)
+            recorder.link(f"{name}/issue", begins, Relation.INITIATE)
         if seen:
-            recorder.link(seen[-1][0], f"{where}/action", Relation.SUPPORT, rule=READS)
+            recorder.link(seen[-1][0], begins, Relation.SUPPORT, rule=READS)
         said = telling(f"{thought} {action}")
         for earlier, brought in seen[:-1]:
             if said & brought:
-                recorder.link(earlier, f"{where}/action", Relation.SUPPORT, rule=REPEATS)
+                recorder.link(earlier, begins, Relation.SUPPORT, rule=REPEATS)
         open_file = _open_file(step)
         submitting = _SUBMIT.match(action) is not None
         for edit, changed in edits:
@@ -104,10 +108,34 @@ def _add_trajectory(recorder: Recorder, name: str, row: Row) -> None:
         brought = telling(observation) - known
         known |= brought
         seen.append((f"{where}/observation", brought))
-    _add_patch(recorder, name, row, edits)
+    _add_patch(recorder, name, row, edits, typed=typed)
 
 
-def _add_issue(recorder: Recorder, name: str, row: Row) -> str | None:
+def _add_step(recorder: Recorder, where: str, thought: str, action: str, *, typed: bool) -> str:
+    """What the agent thought and did; the item that its reasons lead into."""
+    acted = f"{where}/action"
+    if not typed:
+        recorder.add(
+            Item(
+                id=acted,
+                what="steps",
+                content=f"{thought}\n\n{action}".strip() or "(nothing)",
+                kind=Kind.SUMMARY,
+                source=Source.EXTRACTION,
+                recipe=Recipe(operator="summarise"),
+            )
+        )
+        return acted
+    told = canonical({"tool": (action.split() or [""])[0], "arguments": {"command": action}})
+    recorder.add(Item(id=acted, what="calls", content=told, kind=Kind.ACTION))
+    if not thought:
+        return acted
+    recorder.add(Item(id=f"{where}/plan", what="plans", content=thought, kind=Kind.PLAN))
+    recorder.link(f"{where}/plan", acted, Relation.PRODUCE)
+    return f"{where}/plan"
+
+
+def _add_issue(recorder: Recorder, name: str, row: Row, *, typed: bool) -> str | None:
     """The first message of the user that is no demonstration."""
     for number, raw in enumerate(as_list(row.get("history") or [], f"{name}.history")):
         message = as_object(raw, f"{name}.history[{number}]")
@@ -119,7 +147,8 @@ def _add_issue(recorder: Recorder, name: str, row: Row) -> str | None:
             content = "\n".join(str(one["text"]) for one in blocks if isinstance(one.get("text"), str))
         if isinstance(content, str) and content.strip():
             text = as_text(content, f"{name}.history[{number}].content")
-            recorder.add(Item(id=f"{name}/issue", what="issues", content=text, source=Source.USER))
+            kind = Kind.USER_INPUT if typed else Kind.RECORD
+            recorder.add(Item(id=f"{name}/issue", what="issues", content=text, kind=kind, source=Source.USER))
             return text
     recorder.miss("trajectories without the issue's text", name)
     return None
@@ -133,7 +162,7 @@ def _open_file(step: Row) -> str:
     return "" if found is None or found[1] == "n/a" else found[1]
 
 
-def _add_patch(recorder: Recorder, name: str, row: Row, edits: list[tuple[str, str]]) -> None:
+def _add_patch(recorder: Recorder, name: str, row: Row, edits: list[tuple[str, str]], *, typed: bool) -> None:
     info = as_object(row.get("info") or {}, f"{name}.info")
     patch = info.get("submission")
     if not isinstance(patch, str) or not patch.strip():
@@ -144,6 +173,7 @@ def _add_patch(recorder: Recorder, name: str, row: Row, edits: list[tuple[str, s
             id=f"{name}/patch",
             what="patches",
             content=as_text(patch, f"{name}.info.submission"),
+            kind=Kind.ANSWER if typed else Kind.RECORD,
             source=Source.TOOL,
             recipe=Recipe(observed=True),
         )

@@ -44,10 +44,21 @@ def read(path: Path) -> Recording:
     Every link runs down one path of the tree, so that nothing of a pruned branch can reach an answer, which
     is on none.
     """
-    recorder = Recorder("toolbench")
+    return _read(path, typed=False)
+
+
+def read_runs(path: Path) -> Recording:
+    """The same trees as typed runs: inputs, plans, calls with what was observed, answers; see `read`."""
+    return _read(path, typed=True)
+
+
+def _read(path: Path, *, typed: bool) -> Recording:
+    recorder = Recorder("toolbench-runs" if typed else "toolbench")
     for name, entry in _entries(path):
         with inside(name):
-            _add_entry(recorder, name, entry)
+            if typed:
+                recorder.begin(name)
+            _add_entry(recorder, name, entry, typed=typed)
     return recorder.finish()
 
 
@@ -73,6 +84,7 @@ class _Path:
 
     query: str
     tools: Mapping[str, str]  # name -> its interface
+    typed: bool  # whether steps of a run are made, or artifacts
     pruned: bool = False
     above: str | None = None  # the thought or result right above
     results: tuple[tuple[str, frozenset[str]], ...] = ()  # with the values they brought
@@ -81,18 +93,19 @@ class _Path:
     given: frozenset[str] = frozenset()
 
 
-def _add_entry(recorder: Recorder, name: str, entry: Row) -> None:
+def _add_entry(recorder: Recorder, name: str, entry: Row, *, typed: bool) -> None:
     where = f"{name}.answer_generation"
     generation = object_of(entry, "answer_generation", name)
     query = f"{name}/query"
     asked = text_of(generation, "query", where)
-    recorder.add(Item(id=query, what="queries", content=asked, source=Source.USER))
+    kind = Kind.USER_INPUT if typed else Kind.RECORD
+    recorder.add(Item(id=query, what="queries", content=asked, kind=kind, source=Source.USER))
     tools: dict[str, str] = {}
     for place, raw in enumerate(as_list(generation.get("function", []), f"{where}.function")):
         tool = as_object(raw, f"{where}.function[{place}]")
         called = text_of(tool, "name", f"{where}.function[{place}]")
         tools[called] = _add_interface(recorder, name, called, canonical(tool))
-    start = _Path(query=query, tools=tools, given=telling(asked))
+    start = _Path(query=query, tools=tools, typed=typed, given=telling(asked))
     answers = 0
     if "tree" in entry:
         root = object_of(object_of(entry, "tree", name), "tree", f"{name}.tree")
@@ -165,18 +178,24 @@ def _marks(path: _Path) -> dict[str, Json]:
     return {"pruned": True} if path.pruned else {}
 
 
-def _add_thought(recorder: Recorder, where: str, said: str, path: _Path) -> _Path:
-    recorder.add(
-        Item(
-            id=where,
-            what="thoughts",
-            content=said,
-            kind=Kind.SUMMARY,
-            source=Source.EXTRACTION,
-            recipe=Recipe(operator="summarise"),
-            metadata=_marks(path),
-        )
+def _written(path: _Path, id: str, what: str, text: str) -> Item:
+    """What the model wrote: a plan or an answer of a run, or a summary that can be made again."""
+    if path.typed:
+        kind = Kind.ANSWER if what == "answers" else Kind.PLAN
+        return Item(id=id, what=what, content=text, kind=kind, metadata=_marks(path))
+    return Item(
+        id=id,
+        what=what,
+        content=text,
+        kind=Kind.SUMMARY,
+        source=Source.EXTRACTION,
+        recipe=Recipe(operator="summarise"),
+        metadata=_marks(path),
     )
+
+
+def _add_thought(recorder: Recorder, where: str, said: str, path: _Path) -> _Path:
+    recorder.add(_written(path, where, "thoughts", said))
     recorder.link(path.query, where, Relation.INITIATE)
     if path.above is not None:
         recorder.link(path.above, where, Relation.SUPPORT, rule=READS)
@@ -186,28 +205,35 @@ def _add_thought(recorder: Recorder, where: str, said: str, path: _Path) -> _Pat
 def _add_call(recorder: Recorder, where: str, said: str, node: Row, path: _Path) -> _Path:
     tool = path.tool or ""
     result = as_text(node.get("observation", ""), f"{where}.observation")
+    arguments = _arguments(recorder, where, said)
+    asked = f"{where}/call" if path.typed else where  # what the links of the call lead into
+    if path.typed:
+        told = canonical({"tool": tool, "arguments": arguments})
+        recorder.add(Item(id=asked, what="calls", content=told, kind=Kind.ACTION, metadata=_marks(path)))
     recorder.add(
         Item(
             id=where,
             what="results",
             content=result,
-            kind=Kind.CACHE,
+            kind=Kind.OBSERVATION if path.typed else Kind.CACHE,
             source=Source.TOOL,
-            recipe=Recipe(params=_arguments(recorder, where, said), observed=True),
+            recipe=Recipe(params=arguments, observed=True),
             metadata={"tool": tool, **_marks(path)},
         )
     )
-    recorder.link(path.query, where, Relation.INITIATE)
+    recorder.link(path.query, asked, Relation.INITIATE)
     if tool in path.tools:
-        recorder.link(path.tools[tool], where, Relation.PRODUCE)
+        recorder.link(path.tools[tool], asked, Relation.PRODUCE)
     else:
         recorder.miss("calls of a tool whose interface is not recorded", where)
     if path.above is not None and path.above in path.thoughts:
-        recorder.link(path.above, where, Relation.PRODUCE)
+        recorder.link(path.above, asked, Relation.PRODUCE)
     used = telling(said) - path.given
     for earlier, brought in path.results:
         if used & brought:
-            recorder.link(earlier, where, Relation.SUPPORT, rule=REPEATS)
+            recorder.link(earlier, asked, Relation.SUPPORT, rule=REPEATS)
+    if path.typed:
+        recorder.link(asked, where, Relation.PRODUCE)
     brought = telling(result) - path.given
     return replace(path, above=where, results=(*path.results, (where, brought)), tool=None)
 
@@ -227,16 +253,7 @@ def _add_answer(recorder: Recorder, where: str, said: str, path: _Path) -> bool:
     if path.pruned:
         recorder.miss("answers on a pruned branch, left out", where)
         return False
-    recorder.add(
-        Item(
-            id=where,
-            what="answers",
-            content=given,
-            kind=Kind.SUMMARY,
-            source=Source.EXTRACTION,
-            recipe=Recipe(operator="summarise"),
-        )
-    )
+    recorder.add(_written(path, where, "answers", given))
     recorder.link(path.query, where, Relation.INITIATE)
     for result, _ in path.results:
         recorder.link(result, where, Relation.SUPPORT, rule=ANSWERS)

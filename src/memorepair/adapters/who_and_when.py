@@ -71,6 +71,7 @@ def _name(row: Row, otherwise: str) -> str:
 def _add_log(recorder: Recorder, name: str, log: Row) -> None:
     question = text_of(log, "question", name)
     asked = f"{name}/question"
+    recorder.begin(name)
     recorder.add(Item(id=asked, what="questions", content=question, kind=Kind.USER_INPUT, source=Source.USER))
     history = [
         as_object(one, f"{name}.history[{place}]")

@@ -33,7 +33,7 @@ class RecoveryPlan:
     again
         V_replay: steps to take again.
     kept
-        V_preserve: steps that hold and are not made anew; a replay reads them back.
+        V_preserve: steps that hold; a replay reads them back.
     dropped
         Steps out of service that no outcome of the run needs: not taken again.
     quarantined
@@ -126,9 +126,10 @@ def make_plan(
 
     Notes
     -----
-    The outcomes are the final answer, which is always made anew unless a person has stated it, and what the
-    run did to the world: an affected write is taken again even where the answer does not rest on it.
-    ExecClosure is the selection with w = 0, the outcomes required and ties fewest. O(steps + arcs).
+    The outcomes are the final answer and what the run did to the world: an affected write is taken again even
+    where the answer does not rest on it. An answer that the fault does not reach, or that stands on other
+    evidence, holds like any other step: nothing outside the cascade is changed. ExecClosure is the selection
+    with w = 0, the outcomes required and ties fewest. O(steps + arcs).
     """
     keys = tuple(trace.steps)
     place = {key: number for number, key in enumerate(keys)}
@@ -137,8 +138,6 @@ def make_plan(
     tails, heads = _uses(trace, place, gone)
 
     wanted = lost & np.array([_is_outcome(step, trace.answer) for step in steps], np.bool_)
-    if trace.answer is not None and trace.answer not in faulty:
-        wanted[place[trace.answer]] = True
     leads = slice_to(Digraph.from_arcs(len(keys), tails, heads), wanted)
     required = wanted | (lost & leads)
     # i requires j where i consumes the result of j, and that cannot be read back.

@@ -54,8 +54,8 @@ class Replay(Recorder):
     trace
         The run as recorded; its affected steps are out of service.
     again
-        V_replay: the steps to take again, the answer among them though it may hold. Any other step out of
-        service is taken only when its content is read.
+        V_replay: the steps to take again. Any other step out of service is taken only when its content is
+        read.
     back
         M_back: former versions that stand again, for memories that are out of service.
     stated
@@ -117,10 +117,10 @@ class Replay(Recorder):
 
     def _settled(self, asked: Asked) -> Step:
         recorded = self._trace.steps.get(asked.key)
+        if recorded is not None and self._holds(recorded):
+            return self._read_back(recorded, asked)
         if recorded is None or asked.key in self._again:
             return self._take(asked)
-        if self._holds(recorded):
-            return self._read_back(recorded, asked)
         return Step(asked.key, asked.kind, lambda: self._take(asked).content)
 
     def _begin(self, call: Call, later: Callable[[], Step] | None) -> Step | None:
