@@ -17,6 +17,7 @@ NOTEBOOKS = [
     "closure_by_cut",
     "comparing_solvers",
     "price_and_budget",
+    "recovering_a_run",
     "where_greedy_goes_wrong",
 ]
 
