@@ -16,8 +16,10 @@ replaces it, a deletion forbids it. Where a withdrawal is undone, its canaries a
 before the undo begins; that can only hide a mark, never invent one.
 
 ``open_barrier_ratio``: reads per CPU second of the readers with a third of the roots withdrawn against the
-same with none, the writer idle in both, in alternating stretches. What they do while the writer works is
-told on standard error. With ``--json`` the last line of standard output is one JSON object.
+same with none, the writer idle in both, in alternating stretches. An export costs as much as three hundred
+gets, so the rates are those of one and the same mix, a round of `DOORS` at what a read through each door cost
+in the phase: else chance would decide by how many exports fell into a stretch. What they do while the writer
+works is told on standard error. With ``--json`` the last line of standard output is one JSON object.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ READERS = 4
 REPAIRS_A_MINUTE = 200
 TREES = 60
 DERIVED = 6
-ROUNDS = 2
+ROUNDS = 4
 WARM_UP = 2.0
 """Seconds between stretches that are not counted: the first `explain` after a change plans the case."""
 
@@ -62,6 +64,8 @@ _SPAWN = multiprocessing.get_context("spawn")
 
 WARM, DOWN, UP, WORK, STOP = range(5)
 """Phases; what is read in the first is not counted."""
+
+PHASES = (DOWN, UP, WORK)
 
 
 class Board:
@@ -198,7 +202,6 @@ class Tally:
     """What a reader did, by phase; `told` counts canaries it was given."""
 
     reads: Counter[int] = field(default_factory=Counter)
-    cpu: Counter[int] = field(default_factory=Counter)
     doors: Counter[tuple[int, str]] = field(default_factory=Counter)
     door_cpu: Counter[tuple[int, str]] = field(default_factory=Counter)
     told: int = 0
@@ -207,7 +210,6 @@ class Tally:
     def add(self, other: Tally) -> None:
         """Add another's."""
         self.reads.update(other.reads)
-        self.cpu.update(other.cpu)
         self.doors.update(other.doors)
         self.door_cpu.update(other.door_cpu)
         self.told += other.told
@@ -230,7 +232,6 @@ def knock(memory: Memory, board: Board, random: Random, tally: Tally, name: str)
     text = repr(given)
     told = board.seen(text, before)
     spent = time.process_time_ns() - begin
-    tally.cpu[phase] += spent
     tally.reads[phase] += 1
     tally.doors[phase, name] += 1
     tally.door_cpu[phase, name] += spent
@@ -354,15 +355,21 @@ def run(folder: Path, seconds: float) -> tuple[dict[str, object], dict[str, obje
             _work(writer, memory, board, target, seconds * 2 / 3)
         assert memory.store.check() == []
     tally = crowd.tally
-    rate = {phase: tally.reads[phase] / tally.cpu[phase] * 1e9 for phase in (DOWN, UP, WORK)}
+    costs = {
+        name: {
+            phase: tally.door_cpu[phase, name] / max(1, tally.doors[phase, name]) / 1e6 for phase in PHASES
+        }
+        for name in DOORS
+    }
+    a_round = sum(times for times, _ in DOORS.values())
+    rate = {
+        phase: 1e3 * a_round / sum(times * costs[name][phase] for name, (times, _) in DOORS.items())
+        for phase in PHASES
+    }
     note(
         f"reads a CPU second: barrier down {rate[DOWN]:.0f}, up {rate[UP]:.0f}, beside the writer"
         f" {rate[WORK]:.0f} ({rate[WORK] / rate[DOWN]:.3f} of down)"
     )
-    costs = {
-        name: {phase: tally.door_cpu[phase, name] / max(1, tally.doors[phase, name]) / 1e6 for phase in rate}
-        for name in DOORS
-    }
     for name, cost in costs.items():
         count = sum(tally.doors[phase, name] for phase in range(STOP))
         note(

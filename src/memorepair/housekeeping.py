@@ -116,6 +116,20 @@ class Keeping:
     detectors: tuple[str | Detector, ...] | None = None
 
 
+def _calm(load: Callable[[], float] | None) -> Callable[[], float] | None:
+    """The measure of load, which counts as none where it fails: no leak stays in service for want of it."""
+    if load is None:
+        return None
+
+    def now() -> float:
+        try:
+            return float(load())
+        except Exception:  # noqa: BLE001  whatever a keeper's measure raises
+            return 0.0
+
+    return now
+
+
 class Housekeeper:
     """Looks after one store."""
 
@@ -133,7 +147,9 @@ class Housekeeper:
         self._pricing = pricing
         self._checks = checks
         self._keeping = keeping or Keeping()
-        self.governor = Governor(store, self._keeping.policy, self._keeping.limits, load=self._keeping.load)
+        self.governor = Governor(
+            store, self._keeping.policy, self._keeping.limits, load=_calm(self._keeping.load)
+        )
         self.desk = Desk(self.governor)
         self.ledger = Ledger(store)
 

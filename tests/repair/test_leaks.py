@@ -161,6 +161,43 @@ def test_a_replacement_inherits_no_statement_of_the_text_it_replaces() -> None:
         assert there.slot == Slot(entity="Mei", attribute="city")
 
 
+@pytest.mark.parametrize("text", ["green", "green tea", "GREEN tea.", "绿茶", "42"])
+def test_a_text_of_a_word_or_two_is_not_inherited_as_a_whole(text: str) -> None:
+    """Too short for marks, and no less what was wrong."""
+    metadata: dict[str, Json] = {"drinks": text.casefold(), "all": [{"drinks": text}], "unit": "cup"}
+    with memory() as store:
+        store.write([Draft(key=key("a"), content=text, metadata=metadata)])
+        store.write(
+            [
+                Draft(
+                    key=key("b"),
+                    content="odd",
+                    kind=Kind.CACHE,
+                    recipe=Recipe(operator="parity"),
+                    metadata=metadata,
+                    reads=(Read(key=key("a")),),
+                )
+            ]
+        )
+        repaired(store, correction(a="black coffee, please"), table())
+        assert store.get(key("a")).metadata == {"unit": "cup"}
+        assert store.get(key("b")).metadata == {"unit": "cup"}
+
+
+def test_params_that_are_a_short_withdrawn_text_fail_the_step() -> None:
+    with memory() as store:
+        store.write([Draft(key=key("a"), content="green tea"), Draft(key=key("c"), content="water")])
+        recipe = Recipe(operator="parity", params={"of": [{"drinks": "Green tea"}]})
+        reads = (Read(key=key("a")), Read(key=key("c")))
+        draft = Draft(key=key("b"), content="odd", kind=Kind.CACHE, recipe=recipe, reads=reads)
+        store.write([draft])
+        report = repaired(store, correction(a="black coffee"), table())
+        assert fates(report) == {"b": Fate.FAILED}
+        assert "params" in report.members[0].why
+        with pytest.raises(Withdrawn):
+            store.get(key("b"))
+
+
 def test_an_interface_inherits_no_statement_of_the_one_it_supersedes() -> None:
     with memory() as store:
         store.write(

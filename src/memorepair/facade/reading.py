@@ -150,7 +150,8 @@ class Reading(Opened):
             return "served: active" + (f"; {kept}" if kept else "")
         if case is None:
             return f"{listing.state.name.lower()}: by no case of this memory"
-        by = [suspicion(arc) for arc in self._store.suspects(case.id) if arc.child == listing.key]
+        followed = () if case.suspected is None else self._store.suspects(case.id)
+        by = [suspicion(arc) for arc in followed if arc.child == listing.key]
         if by and listing.state is State.WITHDRAWN:
             return f"{self._why_of(listing, case)}; {', '.join(by)}"
         return self._why_of(listing, case)

@@ -38,6 +38,7 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
+from memorepair.memory.clock import steady
 from memorepair.memory.codec import Prepared, embed, prepare
 from memorepair.memory.compaction import compact
 from memorepair.memory.connection import Connection, examine
@@ -151,7 +152,7 @@ class SqliteStore:
         create
             Make it if it is not there.
         clock
-            Nanoseconds since the epoch.
+            Nanoseconds since the epoch; see `steady`.
         readonly
             Write nothing, not even uses.
         embedder
@@ -171,6 +172,7 @@ class SqliteStore:
         A file that this process may not write is open read-only, whether asked for or not.
         """
         place = _place(path)
+        clock = steady(clock)
         if embedder is not None:
             space_of(embedder)
         key = key_file(place)
@@ -295,11 +297,12 @@ class SqliteStore:
         expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> Case:
-        prepared = self._prepare(replacements)
+        prepared = prepare(replacements)  # without vectors: the barrier waits for no embedder
         check_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
             if expect is not None:
                 expect()
+            newest = self._db.number("SELECT coalesce(max(vid), 0) FROM version")
             number = self._cases.open(
                 event,
                 roots,
@@ -317,7 +320,18 @@ class SqliteStore:
             case = self._cases.get(number)
             if look is not None:
                 look(number)
-        return replace(case, id=0) if dry_run else case
+        if dry_run:
+            return replace(case, id=0)
+        if prepared and self._embedder is not None:
+            self._embed_late(newest, len(prepared))
+        return case
+
+    def _embed_late(self, newest: int, n: int) -> None:
+        """Vectors of the n versions that an event brought; where it fails `embed_missing` makes up for it."""
+        try:
+            self.embed_missing(n, after=newest)
+        except Exception:  # noqa: BLE001  whatever an embedder raises, the withdrawal has been committed
+            return
 
     def maintain(
         self,

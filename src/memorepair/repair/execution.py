@@ -35,6 +35,7 @@ from memorepair.repair.reselection import Replan, Reselection
 from memorepair.repair.validation import Checks, admit, first_refusal
 
 INPUT_UNAVAILABLE = "input unavailable"
+PARAMS_REPEAT = "params rest on what was withdrawn: they repeat all of a text, however short"
 FORBIDDEN = "what it says was removed and must not be learned again"
 
 
@@ -408,6 +409,8 @@ class _Run:
         before = admit(given)
         if (refusal := first_refusal(before)) is not None:
             return Failed(reason=refusal.saw, cost=0.0, verdicts=before)
+        if self._params_repeat(given):
+            return Failed(reason=PARAMS_REPEAT, cost=0.0, verdicts=before)
         call = given.call
         began = time.perf_counter()
         reach(OPERATOR)
@@ -430,6 +433,16 @@ class _Run:
             )
         )
         return outcome
+
+    def _params_repeat(self, given: Given) -> bool:
+        """Beside the check of params, which knows a text by passages and names, and no short one."""
+        if isinstance(self.event.delta, Migration):
+            return False
+        said = (*(source.content for source in given.call.inputs), *given.fresh)
+        texts = (*self._root_texts(), *given.parent_texts.values())
+        gone = Gone(marks=(), allowed=said, texts=texts)
+        schema = given.call.schema
+        return gone.repeated_by([dict(given.call.params), None if schema is None else dict(schema)])
 
     def _given(self, key: Key, member: Member, mode: Mode, operator: Operator) -> Given:
         recipe = self.recipes.get(key, Recipe())

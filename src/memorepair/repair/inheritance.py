@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from memorepair.memory.artifact import Artifact, Draft, Json, Key, Recipe, Slot, TaskCase
 from memorepair.repair.checks.marks import Run, field_runs, recognised
+from memorepair.repair.jsontext import canonical
+from memorepair.repair.operators.sentences import tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +23,20 @@ class Gone:
     texts: tuple[str, ...] = ()
 
     def told_by(self, name: str, value: Json) -> bool:
-        """Whether a field gives something away."""
-        return bool(recognised(field_runs({name: value}), self.marks, self.allowed))
+        """Whether a field gives something away: a mark, or a withdrawn text as a whole, however short."""
+        return self.repeated_by(value) or bool(
+            recognised(field_runs({name: value}), self.marks, self.allowed)
+        )
+
+    def repeated_by(self, value: Json) -> bool:
+        """Whether somewhere in a value a withdrawn text stands as a whole, and no allowed text says it."""
+        if not self.texts:
+            return False
+        whole = {_folded(text) for text in self.texts} - {()}
+        return any(
+            _folded(leaf) in whole and not any(leaf.casefold() in text.casefold() for text in self.allowed)
+            for leaf in _leaves(value)
+        )
 
     def quoted_by(self, phrase: str) -> bool:
         """Whether a phrase, however short, is in a withdrawn text and in none that is allowed."""
@@ -30,6 +44,24 @@ class Gone:
         return any(folded in text.casefold() for text in self.texts) and not any(
             folded in text.casefold() for text in self.allowed
         )
+
+
+def _folded(text: str) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in tokens(text))
+
+
+def _leaves(value: Json) -> Iterator[str]:
+    """What a JSON value says in words, names of members included; numbers and truth values as written."""
+    unread: list[Json] = [value]
+    while unread:
+        here = unread.pop()
+        if isinstance(here, Mapping):
+            yield from here
+            unread += here.values()
+        elif isinstance(here, list | tuple):
+            unread += here
+        elif here is not None:
+            yield here if isinstance(here, str) else canonical(here)
 
 
 def inheriting(draft: Draft, old: Artifact | None, gone: Gone) -> Draft:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from memorepair.errors import CorruptStore, InvalidEvent, UnknownId
@@ -11,7 +11,7 @@ from memorepair.memory.artifact import SERVING, Artifact, Case, Draft, Json, Key
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.store import Store
 from memorepair.repair.assignment import OperatorTable
-from memorepair.repair.checks.marks import marked, unsaid
+from memorepair.repair.checks.marks import Run, marked, unsaid
 from memorepair.repair.events import (
     Correction,
     Deletion,
@@ -225,11 +225,11 @@ def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
     marks = marked({root: there.content for root, there in old.items()})
     if isinstance(delta, Correction):
         texts = delta.replacements
-        gone = Gone(marks=(unsaid(marks, texts.values()),))
+        gone = _gone(marks, old, texts.values())
         return [
             _corrected(store, root, texts[root], event.roots, old.get(root), gone) for root in event.roots
         ]
-    gone = Gone(marks=(unsaid(marks, [interface.content for interface in delta.interfaces.values()]),))
+    gone = _gone(marks, old, [interface.content for interface in delta.interfaces.values()])
     fresh = {new.key: (root, new.content) for root, new in delta.interfaces.items()}
     served = store.served(sorted(fresh))
     return [
@@ -238,6 +238,13 @@ def _replacements(store: Store, event: RepairEvent) -> list[Draft]:
         # An interface that is already in service under its own key needs no new version.
         if key == root or key not in served or served[key].content != content
     ]
+
+
+def _gone(marks: Mapping[Run, Key], old: Mapping[Key, Artifact], new: Iterable[str]) -> Gone:
+    """What the roots said and what stands in their place does not say any more."""
+    fresh = tuple(new)
+    texts = tuple(there.content for there in old.values())
+    return Gone(marks=(unsaid(marks, fresh),), allowed=fresh, texts=texts)
 
 
 def _interface(store: Store, root: Key, key: Key, content: str, old: Artifact | None, gone: Gone) -> Draft:
