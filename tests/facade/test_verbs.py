@@ -15,9 +15,11 @@ from memorepair.errors import InvalidInput, StoreError, Tombstoned, UnknownId
 from memorepair.graphs.terms import Arch, Relation
 from memorepair.memory.artifact import Draft, Embedding, Source, Type
 from memorepair.memory.capture import Derivation
+from memorepair.memory.vectors import Space
 
 HOME, PROFILE = "user/42::home", "user/42::profile"
 SCOPE = ("user", "42")
+SPACE = Space("other", "1", 3, normalised=False)
 WHY: dict[str, Any] = {"reason": "r", "actor": "a"}
 BIG = 10**400
 NEW = mr.Key((), "new")
@@ -238,6 +240,23 @@ def table() -> dict[str, list[Verb]]:
             *(call("repair", 1, suspected=value) for value in (-1, 2, "x", float("nan"), True)),
             *(call("repair", 1, progress=value) for value in ("x", 5)),
         ],
+        "reembed": [
+            *(call("reembed", **WHY | {name: value}) for name in WHY for value in NO_NAME),
+            *(call("reembed", **WHY, batch=value) for value in (0, -1, 1.5, "1", True, None)),
+            *(call("reembed", **WHY, keep_days=value) for value in NO_WAIT),
+            *(call("reembed", **WHY, bounds=value) for value in (None, 0.2)),
+            call("reembed", **WHY, progress="x"),
+        ],
+        "check_vectors": [
+            *(call("check_vectors", rows=value) for value in (0, -1, 1.5, "1", True)),
+            call("check_vectors", progress="x"),
+        ],
+        "index_vectors": [call("index_vectors", progress="x")],
+        "drop_vectors": [
+            *(call("drop_vectors", value, **WHY) for value in (None, 5, "model", ("m", "1", 3, False))),
+            *(call("drop_vectors", SPACE, **WHY | {name: value}) for name in WHY for value in NO_NAME),
+            *(call("drop_vectors", SPACE, **WHY, early=value) for value in (1, "yes", None)),
+        ],
         "undo": [
             *(call("undo", value, **WHY) for value in NO_CASE),
             *(call("undo", 1, **WHY | {name: value}) for name in WHY for value in NO_NAME),
@@ -293,7 +312,7 @@ def public(kind: type) -> set[str]:
 
 
 def test_every_verb_has_its_bad_arguments() -> None:
-    assert set(TABLE) == public(mr.Memory) - {"open", "close", "status", "statistics"}
+    assert set(TABLE) == public(mr.Memory) - {"open", "close", "status", "statistics", "vectors"}
     assert {"read", "write", "release", "bound"} == public(Derivation)
 
 

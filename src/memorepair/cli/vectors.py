@@ -18,7 +18,7 @@ from memorepair.memory.vectors import Space
 
 
 def add_to(app: typer.Typer) -> None:
-    """Register vectors status, check, reembed, drop."""
+    """Register vectors status, check, reembed, index, drop."""
     group = typer.Typer(
         help="Vectors: where they live, and the move to another model. MEMOREPAIR_EMBEDDER names the model.",
         no_args_is_help=True,
@@ -27,6 +27,7 @@ def add_to(app: typer.Typer) -> None:
     command(group, "status")(status)
     command(group, "check")(check)
     command(group, "reembed")(reembed)
+    command(group, "index")(index)
     command(group, "drop")(drop)
     app.add_typer(group, name="vectors")
 
@@ -109,6 +110,17 @@ def reembed(
         emit(done.to_json())
     else:
         _show(done, dry_run)
+    return CLEAN
+
+
+def index(db: Db, as_json: AsJson = False) -> int:
+    """Build the index of each large scope anew, for memories opened with vector_index."""
+    with opened(db) as memory, progress(quiet=as_json) as step:
+        built = memory.index_vectors(progress=step)
+    if as_json:
+        emit([{"scope": list[Json](scope), "vectors": n} for scope, n in built.items()])
+    else:
+        rows("indexed", ("scope", "vectors"), [("/".join(scope), n) for scope, n in built.items()])
     return CLEAN
 
 

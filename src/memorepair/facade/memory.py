@@ -66,6 +66,7 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         checks: Iterable[Check[Context]] = (),
         retention_days: float = RETENTION_DAYS,
         embedder: Embedder | None = DEFAULT_EMBEDDER,
+        vector_index: bool = False,
         suspected: float | None = None,
     ) -> Self:
         """Open the memory in the file `path`, made if it is not there and `create` holds.
@@ -94,6 +95,8 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         embedder
             Makes a vector of everything written from now on, for `search` by vector; hashed n-grams unless
             given, none with None. What an embedder of another model or revision made is not compared with it.
+        vector_index
+            Keep an index of the vectors of large scopes beside the file and search by it: faster, not exact.
         suspected
             The policy on influence arcs that nobody recorded: from which probability on every event follows
             them (see `delete`); None follows recorded ones alone.
@@ -119,7 +122,9 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         registry = Operators.default(generator)
         for operator in operators:
             registry.register(operator)
-        store = SqliteStore.open(path, create=create, clock=clock, readonly=readonly, embedder=embedder)
+        store = SqliteStore.open(
+            path, create=create, clock=clock, readonly=readonly, embedder=embedder, vector_index=vector_index
+        )
         try:
             recovered = store.recover()
         except BaseException:

@@ -11,6 +11,7 @@ from memorepair.facade.base import Opened, check_callable
 from memorepair.health.drift import SAMPLE, check_drift, other_space
 from memorepair.health.finding import Finding
 from memorepair.health.reembedding import BATCH, DEFAULT, KEEP_DAYS, Bounds, Reembedding, reembed
+from memorepair.memory.artifact import Scope
 from memorepair.memory.spaces import Switch
 from memorepair.memory.values import check_type, is_whole
 from memorepair.memory.vectors import Embedder, Space
@@ -126,6 +127,21 @@ class Vectors(Opened):
         most = max(1, self._store.size()) if rows is None else rows
         return check_drift(self._store, embedder, rows=most, progress=progress)
 
+    def index_vectors(self, *, progress: Callable[[str, int, int], None] | None = None) -> dict[Scope, int]:
+        """Build the index of each large scope anew beside the file; vectors in each.
+
+        A memory opened with `vector_index` searches by it, and builds it by itself where it is missing or
+        stale. It is a cache: it may be deleted at any time, and goes with an erasure.
+
+        Raises
+        ------
+        MissingDependency
+            usearch is not installed (``pip install 'memorepair[usearch]'``).
+        """
+        if progress is not None:
+            check_callable(progress, "progress")
+        return self._store.index_vectors(progress=progress)
+
     def drop_vectors(self, space: Space, *, actor: str, reason: str, early: bool = False) -> int:
         """Remove the vectors that an embedder made in a space that is not searched; how many.
 
@@ -135,6 +151,7 @@ class Vectors(Opened):
             Memories live there, or it is still kept for a way back and not dropped `early`.
         """
         check_type(space, Space, "a space is a Space")
+        check_type(early, bool, "early is True or False")
         return self._store.drop_vectors(space, early=early, actor=actor, reason=reason)
 
     def _embedder(self) -> Embedder:

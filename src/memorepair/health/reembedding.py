@@ -18,7 +18,7 @@ from memorepair.health.drift import Drift, keep_anchors, moved
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.exchange import Progress
 from memorepair.memory.store import Store
-from memorepair.memory.values import is_number, is_whole
+from memorepair.memory.values import is_number, is_whole, require_names
 from memorepair.memory.vectors import Embedder, Space, Vectors, embedded, space_of
 
 KEEP_DAYS = 15.0
@@ -192,6 +192,7 @@ def reembed(
     O(queries x rows x dimension) for the comparison.
     """
     space, former = space_of(embedder), store.home()
+    require_names(actor, reason)
     if store.space != space:
         raise InvalidInput("the embedder is not the one the memory was opened with", witness=space)
     if not is_whole(batch, low=1) or not is_number(keep_days, 0, 36_500):

@@ -6,16 +6,18 @@ Each is one SELECT joined with the barrier, so the check and the content share a
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import nlargest
+from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State, check_scope
 from memorepair.memory.barrier import HITS, NEAR, PAST, SERVED
 from memorepair.memory.codec import ARTIFACT, SPACE, artifact_of, check_limit, scope_name, token
-from memorepair.memory.connection import Connection
+from memorepair.memory.connection import Connection, Row
 from memorepair.memory.keys import place
+from memorepair.memory.vectorindex import VectorIndex
 from memorepair.memory.vectors import Space, Vectors, nearness
 
 QUERY_LIMIT = 4096
@@ -29,6 +31,12 @@ _K, _B = 1.2, 0.75
 _USUAL_LENGTH = 200
 
 _BATCH = 2_048
+
+_FETCHED = 64
+"""Versions that an index is asked for at least."""
+
+_Scored: TypeAlias = tuple[float, int, int]
+"""Score, vid, aid."""
 
 _GET = f"""SELECT b.state, b.cause, a.aid, {ARTIFACT} FROM {SERVED}
     WHERE a.sid = (SELECT sid FROM scope WHERE name = ?) AND a.id = ?"""  # noqa: S608  literals
@@ -51,6 +59,14 @@ _SCAN = f"""SELECT -{_WEIGHT} AS score, {ARTIFACT} FROM {SERVED}
 _NEAR = f"""SELECT a.id, a.aid, x.vid, {_WEIGHT.replace("v.aid", "a.aid").replace("v.vid", "x.vid")}, x.v
     FROM {NEAR}
     WHERE a.sid = ? AND a.id > ? AND x.space = ? ORDER BY a.id LIMIT ?"""  # noqa: S608  literals
+_OF_VERSION = _WEIGHT.replace("v.aid", "a.aid").replace("v.vid", "x.vid")
+_NAMED = f"""SELECT a.aid, x.vid, {_OF_VERSION}, x.v
+    FROM json_each(?1) j CROSS JOIN version w ON w.vid = j.value CROSS JOIN {NEAR}
+    WHERE a.aid = w.aid AND a.cur = w.vid AND a.sid = ?2 AND x.space = ?3"""  # noqa: S608  literals
+_NEWER = f"""SELECT a.aid, x.vid, {_OF_VERSION}, x.v
+    FROM vector t CROSS JOIN version w ON w.vid = t.vid CROSS JOIN {NEAR}
+    WHERE t.row > ?1 AND t.space = ?3 AND a.aid = w.aid AND a.cur = w.vid AND a.sid = ?2
+    AND x.row = t.row"""  # noqa: S608  literals
 _GET_NEAR = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
     WHERE a.aid = j.value AND b.vid IS NULL"""  # noqa: S608  literals
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
@@ -179,12 +195,19 @@ def _search(db: Connection, words: list[str], sid: int, limit: int) -> list[tupl
     return [(score, artifact_of(tuple(columns), State.ACTIVE)) for score, *columns in rows]
 
 
-def near(db: Connection, query: Vectors, space: Space, scopes: Sequence[Scope], limit: int) -> list[Hit]:
+def near(
+    db: Connection,
+    query: Vectors,
+    space: Space,
+    scopes: Sequence[Scope],
+    limit: int,
+    index: VectorIndex | None = None,
+) -> list[Hit]:
     """Served artifacts of exactly these scopes by the cosine of their vectors with the query, nearest first.
 
-    Exact: every vector of the space is compared, in batches of one snapshot, so memory does not grow with the
-    scope. A score says how near this one artifact is; it depends on no other. What points away from the query
-    (a cosine of 0 or less) is no hit; of equals the newest comes first.
+    Exact unless there is an `index`: every vector of the space is compared, in batches of one snapshot, so
+    memory does not grow with the scope. A score says how near this one artifact is; it depends on no other.
+    What points away from the query (a cosine of 0 or less) is no hit; of equals the newest comes first.
 
     Raises
     ------
@@ -196,25 +219,61 @@ def near(db: Connection, query: Vectors, space: Space, scopes: Sequence[Scope], 
     sids = _numbers(db, scopes)
     if number is None:
         return []
-    best: list[tuple[float, int, int]] = []  # (score, vid, aid)
+    best: list[_Scored] = []
     for sid in sids:
-        last = ""
-        while rows := db.rows(_NEAR, (sid, last, number[0], _BATCH)):
-            scores = nearness((v for *_, v in rows), query).tolist()
-            best += [
-                (score * weight, vid, aid)
-                for score, (_, aid, vid, weight, _) in zip(scores, rows, strict=True)
-                if score > 0
-            ]
-            if limit >= 0:
-                best = nlargest(limit, best)
-            last = rows[-1][0]
+        found = None
+        if index is not None and limit >= 0 and query.any():
+            found = _indexed(db, index, sid, number[0], query, limit)
+        best += _compared(db, sid, number[0], query, limit) if found is None else found
     best.sort(reverse=True)
-    found = {
+    if limit >= 0:
+        best = best[:limit]
+    found_at = {
         place: artifact_of(tuple(columns), State.ACTIVE)
         for place, *columns in db.rows(_GET_NEAR, (json.dumps([aid for _, _, aid in best]),))
     }
-    return [Hit(artifact=found[place], score=score) for place, (score, _, _) in enumerate(best)]
+    return [Hit(artifact=found_at[place], score=score) for place, (score, _, _) in enumerate(best)]
+
+
+def _compared(db: Connection, sid: int, number: int, query: Vectors, limit: int) -> list[_Scored]:
+    """The best of a scope, every vector compared."""
+    best: list[_Scored] = []
+    last = ""
+    while rows := db.rows(_NEAR, (sid, last, number, _BATCH)):
+        best += _scored(((aid, vid, weight, v) for _, aid, vid, weight, v in rows), query)
+        if limit >= 0:
+            best = nlargest(limit, best)
+        last = rows[-1][0]
+    return best
+
+
+def _indexed(
+    db: Connection, index: VectorIndex, sid: int, number: int, query: Vectors, limit: int
+) -> list[_Scored] | None:
+    """The best of a scope among what its index names and what is newer; None where that is no help."""
+    shelf = index.shelf(sid, number)
+    if shelf is None:
+        return None
+    newer = _scored(db.rows(_NEWER, (shelf.newest, sid, number)), query)
+    count = max(_FETCHED, 4 * limit)
+    while count < len(shelf):
+        named = shelf.nearest(query, count)
+        best = nlargest(limit, newer + _scored(db.rows(_NAMED, (json.dumps(named.vids), sid, number)), query))
+        # Beyond lies what is no nearer, and a weight is at most 1: nothing there can come before these.
+        if named.floor <= 0 or (len(best) == limit and best[-1][0] >= named.floor):
+            return best
+        count *= 4
+    return None
+
+
+def _scored(rows: Iterable[Row], query: Vectors) -> list[_Scored]:
+    found = list(rows)
+    scores = nearness((v for *_, v in found), query).tolist()
+    return [
+        (score * weight, vid, aid)
+        for score, (aid, vid, weight, _) in zip(scores, found, strict=True)
+        if score > 0
+    ]
 
 
 def _encodable(word: str) -> bool:

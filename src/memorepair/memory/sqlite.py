@@ -39,7 +39,7 @@ from memorepair.memory.artifact import (
 from memorepair.memory.barrier import Barrier
 from memorepair.memory.cases import Cases
 from memorepair.memory.clock import steady
-from memorepair.memory.codec import Prepared, embed, prepare
+from memorepair.memory.codec import SPACE, Prepared, embed, key_of, prepare, scope_name
 from memorepair.memory.compaction import compact
 from memorepair.memory.connection import Connection, examine
 from memorepair.memory.erasure import Eraser
@@ -85,6 +85,7 @@ from memorepair.memory.undo import Undo
 from memorepair.memory.upkeep import Upkeep
 from memorepair.memory.usage import Usage
 from memorepair.memory.values import check_names, check_text, named, require_names
+from memorepair.memory.vectorindex import VectorIndex, forget
 from memorepair.memory.vectors import STORED, Embedder, Space, Vectors, embedded, space_of
 from memorepair.memory.writer import Writer
 
@@ -111,12 +112,18 @@ class SqliteStore:
     """
 
     def __init__(
-        self, db: Connection, secret: Secret, clock: Callable[[], int], embedder: Embedder | None = None
+        self,
+        db: Connection,
+        secret: Secret,
+        clock: Callable[[], int],
+        embedder: Embedder | None = None,
+        vector_index: bool = False,
     ) -> None:
         self._db = db
         self._secret = secret
         self._clock = clock
         self._embedder = embedder
+        self._index = VectorIndex(db, secret) if vector_index else None
         self._usage = Usage(db, clock)
         self._journal = Journal(db, secret, clock)
         barrier = Barrier(db)
@@ -144,6 +151,7 @@ class SqliteStore:
         clock: Callable[[], int] = time.time_ns,
         readonly: bool = False,
         embedder: Embedder | None = None,
+        vector_index: bool = False,
     ) -> Self:
         """Open the store at `path`; an empty file is a new one.
 
@@ -158,6 +166,8 @@ class SqliteStore:
         embedder
             Makes the vectors of what is written from now on, and of queries; without one there are none but
             those that drafts bring.
+        vector_index
+            Keep a `VectorIndex` of large scopes beside the file, and search by it.
 
         Raises
         ------
@@ -186,7 +196,7 @@ class SqliteStore:
         db = Connection.open(place, readonly=readonly)
         try:
             secret = migrate(db, secret, key, clock)
-            store = cls(db, secret, clock, embedder)
+            store = cls(db, secret, clock, embedder, vector_index)
             if store._journal.verify(first_only=True):
                 raise CorruptStore(f"the key {key.name} is not the key of {place}", witness=str(key))
         except BaseException:
@@ -421,7 +431,26 @@ class SqliteStore:
     def drop_vectors(self, space: Space, *, early: bool = False, actor: str, reason: str) -> int:
         require_names(actor, reason)
         with self._writing(full=True):
-            return self._spaces.drop(space, self._clock(), early=early, actor=actor, reason=reason)
+            dropped = self._spaces.drop(space, self._clock(), early=early, actor=actor, reason=reason)
+            forget(self._db)
+            return dropped
+
+    def index_vectors(self, *, progress: Progress | None = None) -> dict[Scope, int]:
+        index = self._index or VectorIndex(self._db, self._secret)
+        space = self.home()
+        if space is None:
+            return {}
+        with self._db.reading():
+            number = self._db.number(SPACE, space)
+            scopes = self._db.rows("SELECT sid, name FROM scope ORDER BY name")
+        built: dict[Scope, int] = {}
+        for place, (sid, name) in enumerate(scopes):
+            shelf = index.build(sid, number, space)
+            if shelf is not None:
+                built[key_of(name, "any").scope] = len(shelf)
+            if progress is not None:
+                progress("index", place + 1, len(scopes))
+        return built
 
     def spaces(self) -> dict[Space, int]:
         with self._db.reading():
@@ -524,6 +553,7 @@ class SqliteStore:
             closed = self._cases.get(case)
             if closed.erasure is Erasure.ASKED:
                 self._eraser.erase(case, actor=closed.actor, reason=closed.reason)
+                forget(self._db)
             return self._cases.get(case)
 
     def begin_repair(self, case: int, digest: str, *, again: bool = False) -> None:
@@ -555,6 +585,7 @@ class SqliteStore:
         require_names(actor, reason)
         with self._writing(full=True):
             self._eraser.erase(case, actor=actor, reason=reason)
+            forget(self._db)
         self.purge()
         receipt = self.receipt(case)
         if receipt is None:
@@ -581,6 +612,8 @@ class SqliteStore:
         with self._db.locked():
             with self._writing(keep=not dry_run):
                 report = self._retention.prune(self._clock() - older_than, actor=actor, reason=reason)
+                if report.versions and not dry_run:
+                    forget(self._db)
             return report if dry_run else replace(report, clean=compact(self._db, wait=PURGE_SECONDS))
 
     def recover(self) -> Recovery:
@@ -635,10 +668,14 @@ class SqliteStore:
             with self._db.reading():
                 return doors.search(self._db, query, scopes, limit)
         space, vector = self._point(query)
+        with self._db.locked():
+            if self._index is not None and not self._db.raw.in_transaction:
+                for one in scopes:
+                    self._index.prepare(scope_name(one), space)
         with self._db.reading():
             if not isinstance(query, Embedding):  # again: another process may have switched meanwhile
                 self._spaces.require(space)
-            return doors.near(self._db, vector, space, scopes, limit)
+            return doors.near(self._db, vector, space, scopes, limit, self._index)
 
     def _point(self, query: str | Embedding) -> tuple[Space, Vectors]:
         """Where a query lies; the embedder works outside of any transaction."""

@@ -327,6 +327,16 @@ class Store(Protocol):
         """
         ...
 
+    def index_vectors(self, *, progress: Progress | None = None) -> dict[Scope, int]:
+        """Build the vector index of each large scope anew; vectors in each.
+
+        Raises
+        ------
+        MissingDependency
+            usearch is not installed.
+        """
+        ...
+
     def spaces(self) -> dict[Space, int]:
         """How many served artifacts have a vector in each space."""
         ...
