@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -286,3 +286,13 @@ def test_what_is_out_of_service_already_is_not_spared(memory: Memory) -> None:
     other = memory.delete("book", evidence="grounded", **WHO)
     assert other.spared == 0
     assert memory.list(state=State.WITHDRAWN)[0].case == 2
+
+
+@pytest.mark.parametrize("sets", ["page mirror", ["page", "mirror"], [["page"]], [["page", "page"]], 3, None])
+def test_what_names_no_common_source_is_refused(memory: Memory, sets: Any) -> None:
+    """Letters of a text, or keys that stand alone, would pass for a statement and say nothing."""
+    memory.record("The shop closes at six", id="page")
+    memory.record("The shop closes at six.", id="mirror")
+    with pytest.raises(InvalidInput):
+        memory.delete("page", evidence="direct", same_origin=sets, **WHO)
+    assert memory.status().open_cases == ()

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from memorepair.errors import InvalidEvent
 from memorepair.facade.base import Opened
 from memorepair.graphs.support import Policy
-from memorepair.memory.arguments import KeyLike, as_keys, as_mapping
+from memorepair.memory.arguments import KeyLike, as_keys, as_mapping, as_sets
 from memorepair.memory.artifact import Case, Key, State
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.repair import engine
@@ -17,7 +17,7 @@ from memorepair.repair.audit.report import audit_store
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
 from memorepair.repair.evidence import duplicate_of
 
-SameOrigin: TypeAlias = Iterable[KeyLike | Iterable[KeyLike]]
+SameOrigin: TypeAlias = Iterable[Iterable[KeyLike]]
 """Sets of keys, each of which counts as one source."""
 
 
@@ -154,7 +154,7 @@ class Events(Opened):
             reason=reason,
             actor=actor,
             evidence=evidence,
-            same_origin=tuple(as_keys(one) for one in same_origin),
+            same_origin=as_sets(same_origin),
             suspected=suspected,
         )
         return engine.withdraw(

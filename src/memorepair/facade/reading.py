@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memorepair.facade.base import Opened
 from memorepair.graphs.terms import Kind
-from memorepair.memory.arguments import KeyLike, as_key, as_member, as_scope
+from memorepair.memory.arguments import KeyLike, as_key, as_member, as_scope, as_scopes
 from memorepair.memory.artifact import (
     Artifact,
     Case,
@@ -94,9 +94,7 @@ class Reading(Opened):
         InvalidInput
             A query that is no text, or an embedding where words are wanted; a memory without an embedder.
         """
-        hits = self._store.search(
-            query, scope=as_scope(scope), also=[as_scope(one) for one in also], by=by, limit=limit
-        )
+        hits = self._store.search(query, scope=as_scope(scope), also=as_scopes(also), by=by, limit=limit)
         note_reads(self._store, (hit.artifact for hit in hits))
         return hits
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from memorepair.facade.base import Opened
 from memorepair.graphs.support import Policy
-from memorepair.memory.arguments import CaseLike, KeyLike, as_case, as_key, as_keys, as_scope
+from memorepair.memory.arguments import CaseLike, KeyLike, as_case, as_key, as_keys, as_scope, as_sets
 from memorepair.memory.artifact import Key, Listing, Scope
 from memorepair.memory.values import check_word
 from memorepair.recovery import recover as recovering
@@ -89,7 +89,7 @@ class Running(Opened):
             tools=tools,
             replacements={as_key(key): text for key, text in (replacements or {}).items()},
             evidence=evidence,
-            same_origin=tuple(as_keys(one) for one in same_origin),
+            same_origin=as_sets(same_origin),
             approved=approved,
             operators=self._operators,
             wait=wait,

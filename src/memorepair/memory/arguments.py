@@ -37,6 +37,24 @@ def as_keys(keys: KeyLike | Iterable[KeyLike]) -> tuple[Key, ...]:
     return tuple(as_key(key) for key in keys)
 
 
+def as_sets(sets: Iterable[Iterable[KeyLike]]) -> tuple[tuple[Key, ...], ...]:
+    """Sets of keys; one of a single key is refused, for it would pass for a statement and say nothing."""
+    if isinstance(sets, str) or not isinstance(sets, Iterable):
+        raise InvalidInput(f"sets of keys are an iterable of them, not {named(sets)}", witness=sets)
+    found = tuple(as_keys(one) for one in sets)
+    for one in found:
+        if len(set(one)) < 2:
+            raise InvalidInput("a set names the keys, two or more, that are one source", witness=one)
+    return found
+
+
+def as_scopes(scopes: Iterable[ScopeLike]) -> tuple[Scope, ...]:
+    """Scopes, in their order."""
+    if not isinstance(scopes, Iterable):
+        raise InvalidInput(f"scopes are an iterable of tuples, not {named(scopes)}", witness=scopes)
+    return tuple(as_scope(one) for one in scopes)
+
+
 def as_scope(scope: ScopeLike) -> Scope:
     """`scope` as a tuple; a text is refused, for it would fall into its letters."""
     given: object = scope
