@@ -355,3 +355,23 @@ def test_a_repair_that_was_killed_is_taken_back_by_the_next_to_open(tmp_path: Pa
             opened.repair(1)
         opened.undo(1, actor="ada", reason="give it up")
         assert opened.get(key("c")).content == "text of a & text of b"
+
+
+@pytest.mark.parametrize(
+    "order",
+    ["correct delete repair1 repair2", "correct delete repair2 repair1", "correct repair1 delete repair2"],
+)
+@pytest.mark.parametrize("erase", [False, True])
+def test_a_case_whose_last_member_another_case_deletes_is_closed(order: str, erase: bool) -> None:
+    with memory() as opened:
+        write(opened, [("a", "", ()), ("c", "", ("a",))])  # nothing makes c again
+        cases: dict[str, Case] = {}
+        for step in order.split():
+            if step == "correct":
+                cases["1"] = opened.correct(key("a"), "new", reason="r", actor="x")
+            elif step == "delete":
+                cases["2"] = opened.delete(key("c"), reason="r", actor="x", erase=erase)
+            else:
+                opened.repair(cases[step[-1]])
+        assert {opened.store.case(case.id).status for case in cases.values()} == {CaseStatus.CLOSED}
+        assert opened.store.check() == []
