@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -629,3 +630,89 @@ def test_the_picture_of_a_run_tells_its_nodes_apart(memory: Memory, diner: Diner
     assert looks["other"]["known"] == "spared"
     with pytest.raises(UnknownId):
         picture_of(memory, report.case, run="nobody")
+
+
+def test_a_mismatch_before_the_first_call_leaves_the_world_alone(
+    memory: Memory, diner: Diner, town: Town
+) -> None:
+    def other(run: Recorder) -> None:
+        run.plan("look", uses=[run.input("a table for two near home on Friday", id="ask")], id="look")
+
+    case = memory.recover("dinner", HOME, **WHO).case
+    before = memory.store.snapshot()
+    with pytest.raises(TraceMismatch):
+        memory.replay(case, "dinner", other, tools=town.tools.values())
+    assert memory.store.snapshot() == before
+    assert town.booked == ["Chez Paul"]
+    assert town.ran == []
+    assert (
+        memory.replay(case, "dinner", diner, tools=town.tools.values()).answer == "booked Le Bec, rain False"
+    )
+    assert town.ran == ["cancel", "search", "book", "note"]
+
+
+def test_what_an_agent_raises_is_told_as_a_failed_step(memory: Memory, diner: Diner, town: Town) -> None:
+    def broken(city: str) -> Json:
+        raise ZeroDivisionError(city)
+
+    town.tools["search"] = Tool(name="search", function=broken, effect=Effect.READ)
+    with pytest.raises(StepFailed, match="ZeroDivisionError") as caught:
+        memory.recover("dinner", HOME, agent=diner, tools=town.tools.values(), **WHO)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert "Lyon" not in str(caught.value)
+    (case,) = memory.store.cases()
+    with pytest.raises(Withdrawn):
+        memory.get(step("answer"))
+    town.tools["search"] = Tool(name="search", function=town.search, effect=Effect.READ)
+    assert memory.replay(case, "dinner", diner, tools=town.tools.values()).case.status is not CaseStatus.OPEN
+    assert town.booked == ["Le Bec"]
+
+
+def test_an_agent_may_be_a_coroutine_function(memory: Memory) -> None:
+    async def search(city: str) -> Json:
+        await asyncio.sleep(0)
+        return {"Paris": "Chez Paul", "Lyon": "Le Bec"}[city]
+
+    tool = Tool(name="search", function=search, effect=Effect.READ)
+
+    async def agent(run: Recorder) -> None:
+        home = run.read(HOME, id="home")
+        city = run.claim(lambda: home.content.rpartition(" ")[2], uses=[home], id="city")
+        found = await run.acall(tool, plan=city, uses=[city], id="search", city=city.content)
+        run.answer(lambda: str(parse(found.content)), uses=[found], id="answer")
+
+    async def live() -> None:
+        async with memory.run(task="dinner", scope=SCOPE, id="dinner") as run:
+            await agent(run)
+        with pytest.raises(InvalidInput, match="to_thread"):
+            memory.recover("dinner", HOME, agent=agent, **WHO)
+        (case,) = memory.store.cases()
+        report = await asyncio.to_thread(memory.replay, case.id, "dinner", agent)
+        assert report.answer == "Le Bec"
+        memory.undo(case, **WHO)
+
+    fill(memory)
+    asyncio.run(live())
+    assert memory.get(step("answer")).content == "Chez Paul"
+    assert memory.recover("dinner", HOME, agent=agent, **WHO).answer == "Le Bec"
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_copy_of_the_fault_spares_nothing(memory: Memory, deep: bool) -> None:
+    for name in ("page", "mirror", "friend"):
+        memory.record(f"{name}: the shop is open", id=name, scope=SCOPE)
+    with memory.run(task="shop", scope=SCOPE, id="dinner") as run:
+        page, mirror = run.read("user/42::page", id="page"), run.read("user/42::mirror", id="mirror")
+        other = run.claim("the mirror says so", uses=[mirror], id="says") if deep else mirror
+        run.answer("open", uses=[[page], [other]], id="answer")
+
+    def spared(faulty: str, *origin: str) -> set[str]:
+        sets = [[f"user/42::{name}" for name in origin]] if origin else []
+        plan = memory.recover("dinner", f"user/42::{faulty}", same_origin=sets, dry_run=True, **WHO).plan
+        return {key.id for key in plan.spared}
+
+    assert spared("page") == spared("mirror") == {"answer"}
+    assert spared("page", "page", "mirror") == spared("mirror", "page", "mirror") == set()
+    assert spared("page", "page", "friend") == {"answer"}
+    with pytest.raises(UnknownId):
+        spared("page", "page", "nobody")

@@ -3,6 +3,7 @@
 run.py         an agent's steps, recorded as it takes them
 tools.py       what it calls, with declared effects
 trace.py       a stored run, typed
+origins.py     what counts as one source
 planning.py    which steps are taken again
 replay.py      the agent run again over its own record
 publication.py what a replay made goes into service

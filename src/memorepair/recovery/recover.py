@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from types import MappingProxyType
 from typing import TypeAlias
 
-from memorepair.errors import InvalidInput, TraceMismatch
+from memorepair.errors import InvalidInput, MemoRepairError, StepFailed, TraceMismatch
 from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
 from memorepair.memory.store import Store
 from memorepair.memory.values import require_names
+from memorepair.recovery.origins import with_echoes
 from memorepair.recovery.planning import RecoveryPlan, make_plan
 from memorepair.recovery.publication import former_versions, publish, without_echoes
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder
 from memorepair.recovery.tools import Tool
 from memorepair.recovery.trace import STEPS, RunLike, find_run, out_of_service, read_trace
-from memorepair.recovery.world import take_back, undo_writes
+from memorepair.recovery.world import taking_back, undo_writes
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
 from memorepair.repair.cascade import Cascade, read_cascade
@@ -27,7 +30,10 @@ from memorepair.repair.operators.operator import Operator
 from memorepair.repair.withdrawal import descends, event_of, withdraw
 
 Agent: TypeAlias = Callable[[Recorder], object]
-"""Takes the steps of a run: from a recorder the first time, from a replay when the run is recovered."""
+"""Takes the steps of a run: from a recorder the first time, from a replay when the run is recovered.
+
+It may be a coroutine function.
+"""
 
 _NOTHING: Mapping[Key, str] = MappingProxyType({})
 _NO_OPERATORS: Mapping[str, Operator] = MappingProxyType({})
@@ -112,6 +118,9 @@ def recover(
         if that stands still; else nothing stands in its place.
     evidence
         What other support may spare: ``grounded``, ``direct`` or ``none``.
+    same_origin
+        Sets of artifacts that are one source, gone as soon as one of a set is; what stands on them alone, as
+        their reads do, counts with them.
     approved
         Irreversible calls that may run, as the witness of `ApprovalNeeded` writes them.
 
@@ -143,7 +152,7 @@ def recover(
         reason=reason,
         actor=actor,
         evidence=evidence,
-        same_origin=same_origin,
+        same_origin=with_echoes(store, same_origin, roots),
     )
     planned: list[RecoveryPlan] = []
     case = withdraw(
@@ -217,14 +226,21 @@ def replay(
         store.discard_staged(case)  # of a replay that died
         cascade = read_cascade(store, case)
         chosen = _plan(store, cascade, run)
-        take_back(store, chosen, {one.name: one for one in tools})
+        take_back = taking_back(store, chosen, {one.name: one for one in tools})
         back = former_versions(store, _memories(one.key for one in cascade.open if one.kind not in STEPS))
         texts = {key: former.draft for key, former in back.items()}
         player = Replay(
-            store, chosen.trace, again=chosen.again, back=texts, stated=cascade.roots, approved=approved
+            store,
+            chosen.trace,
+            again=chosen.again,
+            back=texts,
+            stated=cascade.roots,
+            approved=approved,
+            take_back=take_back,
         )
         try:
-            agent(player)
+            _take_steps(agent, player)
+            player.prepare_world()
             made = player.made
             if chosen.trace.answer in chosen.again and chosen.trace.answer not in made.drafts:
                 raise TraceMismatch("the replay has come to no answer", witness=chosen.trace.answer)
@@ -246,6 +262,44 @@ def replay(
         made=made,
         reinstated={**_restored(store, declared), **{key: former.version for key, former in back.items()}},
         left=_memories(member.key for member in left if member.kind not in STEPS),
+    )
+
+
+def _take_steps(agent: Agent, player: Replay) -> None:
+    """Have the agent take its steps, in an event loop of its own where it is a coroutine function.
+
+    Raises
+    ------
+    StepFailed
+        The agent, or a tool that it called, has raised; what it raised is the cause.
+    InvalidInput
+        It is a coroutine function, and an event loop is running here already.
+    """
+    try:
+        taken = agent(player)
+        if isawaitable(taken):
+            _run(taken)
+    except MemoRepairError:
+        raise
+    except Exception as error:
+        raise StepFailed(f"the agent has raised {type(error).__name__}", witness=player.id) from error
+
+
+def _run(taken: Awaitable[object]) -> None:
+    async def whole() -> object:
+        return await taken
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(whole())
+        return
+    if isinstance(taken, Coroutine):
+        taken.close()
+    raise InvalidInput(
+        "inside an event loop an agent that is awaited is replayed in a thread: "
+        "await asyncio.to_thread(memory.recover, ...)",
+        witness=type(taken).__name__,
     )
 
 

@@ -62,6 +62,8 @@ class Replay(Recorder):
         Steps that a person has stated in place of faulty ones: they stand on nothing of the run.
     approved
         Actions with an irreversible effect that may run, as their canonical text.
+    take_back
+        Takes back what the affected writes did to the world; called once, before the first tool runs.
 
     Raises
     ------
@@ -81,6 +83,7 @@ class Replay(Recorder):
         back: Mapping[Key, Draft] = MappingProxyType({}),
         stated: Collection[Key] = (),
         approved: Collection[str] = (),
+        take_back: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(store, scope=trace.scope[:-1], id=trace.id)
         self._trace = trace
@@ -88,6 +91,7 @@ class Replay(Recorder):
         self._back = back
         self._stated = frozenset(stated)
         self._approved = frozenset(approved)
+        self._take_back = take_back
         self._drafts: dict[Key, Draft] = {}
         self._frozen: dict[Key, None] = {}
         self._calls = 0
@@ -106,6 +110,12 @@ class Replay(Recorder):
             written=tuple(self._written),
             answer=None if self._answer is None else self._answer.content,
         )
+
+    def prepare_world(self) -> None:
+        """Take back what the affected writes did, where no tool has run that needed it."""
+        take_back, self._take_back = self._take_back, None
+        if take_back is not None:
+            take_back()
 
     # the verbs' other half ----------------------------------------------------------------------
 
@@ -137,6 +147,7 @@ class Replay(Recorder):
         if not wanted:
             return Step(result.key, result.kind, lambda: self._called(call, later))
         self._require_approval(call)
+        self.prepare_world()
         return None
 
     def _end(self, call: Call, observed: Json) -> Step:
@@ -232,6 +243,7 @@ class Replay(Recorder):
                 f"{call.result.key} is needed after all, and cannot be awaited here", witness=call.result.key
             )
         self._require_approval(call)
+        self.prepare_world()
         return later().content
 
     def _require_approval(self, call: Call) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from memorepair.errors import InvalidInput, UnknownId
@@ -19,12 +19,20 @@ TAKEN_BACK = ".taken-back"
 """What the id of the note about an action's executions that were compensated adds to that of the action."""
 
 
-def take_back(store: Store, chosen: RecoveryPlan, tools: Mapping[str, Tool]) -> None:
-    """Compensate the affected writes, the latest first; a note of each, so that none is compensated twice.
+def taking_back(store: Store, chosen: RecoveryPlan, tools: Mapping[str, Tool]) -> Callable[[], None]:
+    """What compensates the affected writes when it is called, the latest first; every tool is looked for now.
 
-    An action that recoveries have taken again has run more than once, and what an undone recovery did stands
-    in the world. So each result is taken back by itself, in whatever version it is.
-    A process that dies between the two compensates again: compensations must bear that.
+    A note is kept of each, so that none is compensated twice. An action that recoveries have taken again has
+    run more than once, and what an undone recovery did stands in the world: each result is taken back by
+    itself, in whatever version it is. A process that dies between the two compensates again: compensations
+    must bear that.
+
+    Raises
+    ------
+    UnknownId
+        There is no tool of that name.
+    InvalidInput
+        It has no compensation any more.
     """
     calls: list[tuple[int, int, _Ran]] = []
     for place, action in enumerate(reversed(chosen.compensated)):
@@ -37,11 +45,15 @@ def take_back(store: Store, chosen: RecoveryPlan, tools: Mapping[str, Tool]) -> 
             )
         if tools[ran.tool].compensation is None:
             raise InvalidInput(f"tool {ran.tool} has no compensation any more", witness=ran.tool)
-    for _, _, ran in calls:
-        compensation = tools[ran.tool].compensation
-        if compensation is not None:
-            compensation(ran.arguments, ran.observed)
-            _note(store, ran, place=len(chosen.trace.steps))
+
+    def take_back() -> None:
+        for _, _, ran in calls:
+            compensation = tools[ran.tool].compensation
+            if compensation is not None:
+                compensation(ran.arguments, ran.observed)
+                _note(store, ran, place=len(chosen.trace.steps))
+
+    return take_back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
