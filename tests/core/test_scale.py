@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import tracemalloc
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -39,6 +40,22 @@ def test_certificates_hold_on_large_instances(name: str, ties: Ties) -> None:
     assert selection.status is Status.FEASIBLE
     assert 0 < len(selection.chosen) < drawn.requires.n
     assert float(selection.report.loss) < 1e-6 * float(selection.objective)
+
+
+def test_memory_is_a_few_numbers_a_candidate() -> None:
+    drawn = generate("chain-1e5")
+
+    def run() -> Selection:
+        return select(value=drawn.value, cost=drawn.cost, requires=drawn.requires, tradeoff=1)
+
+    run()  # what is loaded once is not counted
+    tracemalloc.start()
+    try:
+        run()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 120 * drawn.requires.n
 
 
 def test_vendor_agrees_on_a_large_instance() -> None:

@@ -84,7 +84,7 @@ def reach(digraph: Digraph, roots: npt.ArrayLike) -> Mask:
     # time, would cost a call per level: a chain of a million nodes has a million levels.
     graph = csr_array(
         (
-            np.ones(arcs, np.float64),  # an explicit zero could be read as no arc; float64 is taken uncopied
+            np.broadcast_to(np.float64(1), arcs),  # one number; a search reads no more than the places
             np.concatenate((digraph.heads, starts.astype(np.int32))),
             np.concatenate((digraph.offsets, np.array([arcs], np.int32))),
         ),

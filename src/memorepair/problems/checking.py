@@ -148,9 +148,13 @@ def question_of(instance: SelectionInstance, *, big: bool) -> tuple[Question, Bi
     # Profits are scaled over what is not barred, so that what cannot be chosen costs no digits.
     requires = instance.requires
     barred = barred_nodes(instance)
-    priced = big_profits(instance.value[~barred], instance.cost[~barred], instance.tradeoff, big=big)
-    profit = cast(Integers, np.zeros(instance.k, priced.profit.dtype))
-    profit[~barred] = priced.profit
+    if barred.any():
+        priced = big_profits(instance.value[~barred], instance.cost[~barred], instance.tradeoff, big=big)
+        profit = cast(Integers, np.zeros(instance.k, priced.profit.dtype))
+        profit[~barred] = priced.profit
+    else:
+        priced = big_profits(instance.value, instance.cost, instance.tradeoff, big=big)
+        profit = priced.profit
     forced = least_closed_superset(requires, instance.required)
     return Question(requires=requires, profit=profit, forced=forced, barred=barred), priced
 

@@ -107,7 +107,7 @@ def check_integers(array: Integers, name: str) -> None:
 def reduced_profits(question: Question, arcs: Index, amounts: Integers) -> Integers:
     """r, (n,), for pi = `amounts` on `arcs` (t,), 0 elsewhere; Python integers where int64 might wrap."""
     n, heads = question.requires.n, question.requires.heads[arcs]
-    tails = np.searchsorted(question.requires.offsets, arcs, side="right") - 1
+    tails = _tails(question.requires, arcs)
     r, pi = question.profit.copy(), amounts
     fits = np.object_ not in (r.dtype, pi.dtype)
     if fits:
@@ -120,6 +120,11 @@ def reduced_profits(question: Question, arcs: Index, amounts: Integers) -> Integ
     np.add.at(r, heads, pi)
     np.subtract.at(r, tails, pi)
     return r
+
+
+def _tails(requires: Digraph, arcs: Index) -> Index:
+    """Tail of each of `arcs`, without those of all."""
+    return (np.searchsorted(requires.offsets, arcs, side="right") - 1).astype(np.int32)
 
 
 def dual_bound(question: Question, r: Integers) -> int:
@@ -136,11 +141,14 @@ def extreme_optimum(question: Question, r: Integers, arcs: Index, ties: Ties) ->
     # misses: it is the smallest. The complement of the least set that contains what must be out and is closed
     # the other way is the largest.
     requires = question.requires
-    tails = requires.tails()
-    residual = Digraph.from_arcs(
-        requires.n,
-        np.concatenate((tails, requires.heads[arcs])),
-        np.concatenate((requires.heads, tails[arcs])),
+    # Each node's reversed arcs are put before its arcs. They go by node: nodes without arcs share a place.
+    arcs = arcs[np.argsort(requires.heads[arcs], kind="stable")]
+    back_tails = requires.heads[arcs]
+    grown = np.zeros(requires.n + 1, np.int32)
+    np.cumsum(np.bincount(back_tails, minlength=requires.n), out=grown[1:])
+    residual = Digraph(
+        offsets=requires.offsets + grown,
+        heads=np.insert(requires.heads, requires.offsets[back_tails], _tails(requires, arcs)),
     )
     free = ~question.forced & ~question.barred
     if ties == "fewest":

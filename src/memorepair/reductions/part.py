@@ -18,18 +18,18 @@ class Part:
     ----------
     nodes : (n,) bool
         Nodes kept.
-    arcs : (m',) int32
-        Number, before, of each arc kept; ascending.
+    arcs : (m',) int32, or None
+        Number, before, of each arc kept; ascending. None: all are kept.
     """
 
     nodes: Mask
-    arcs: Index
+    arcs: Index | None
 
     @classmethod
     def induced(cls, digraph: Digraph, nodes: Mask) -> tuple[Digraph, Part]:
         """The subgraph on `nodes` with its Part; O(n + m)."""
         if nodes.all():
-            return digraph, cls(nodes=nodes, arcs=np.arange(digraph.m, dtype=np.int32))
+            return digraph, cls(nodes=nodes, arcs=None)
         kept = nodes[digraph.tails()] & nodes[digraph.heads]
         # `induced` keeps the order of arcs: they are grouped by tail, and the renumbering of nodes is
         # monotone.
@@ -40,6 +40,6 @@ class Part:
         mask = np.full(len(self.nodes), rest)
         mask[self.nodes] = closure.mask
         certificate = closure.certificate
-        if certificate is not None:
+        if certificate is not None and self.arcs is not None:
             certificate = Certificate(arcs=self.arcs[certificate.arcs], amounts=certificate.amounts)
         return Closure(mask=mask, certificate=certificate)

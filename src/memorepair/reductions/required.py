@@ -24,6 +24,8 @@ class Required:
         """The instance on the free nodes, profits and scale unchanged."""
         free = ~least_closed_superset(instance.requires, self.required)
         requires, part = Part.induced(instance.requires, free)
+        if requires is instance.requires:
+            return instance, part
         return replace(instance, profit=instance.profit[free], requires=requires), part
 
     def invert(self, solution: Closure, part: Part, /) -> Closure:

@@ -21,7 +21,7 @@ from memorepair.problems import (
 from memorepair.problems.asking import Problem, Requires
 from memorepair.problems.integers import BIGNUM_NODES, Number, NumbersLike
 from memorepair.problems.proof import Ties
-from memorepair.reductions.barred import Barred, witnesses
+from memorepair.reductions.barred import Barred, Witnesses, witnesses
 from memorepair.reductions.mincut import MinCut
 from memorepair.reductions.mirror import Mirror
 from memorepair.reductions.required import Required
@@ -179,6 +179,24 @@ def solve(
     if len(conflict):
         path = instance.named(found.path(int(conflict[0])))
         return Selection.infeasible(instance, path, barred_by=found.nearest, solver=solver, ties=promised)
+    try:
+        closure = _reduced(instance, found, ties, algorithm, close or solve_closure)
+    except NoSolution:  # a vendor reached its limit before its first answer
+        report = Report(barred_by=found.nearest, forced=0)
+        return Selection(
+            instance=instance, status=Status.NO_SOLUTION, solver=solver, ties=promised, report=report
+        )
+    return Selection.proved(instance, closure, barred_by=found.nearest, solver=solver, ties=promised)
+
+
+def _reduced(
+    instance: SelectionInstance,
+    found: Witnesses,
+    ties: Ties,
+    algorithm: Solver,
+    close: Callable[[ClosureInstance, Solver], Closure],
+) -> Closure:
+    """The closure that `close` finds through the reductions, which are gone when it is checked."""
     barred = Barred()
     free, kept = barred.drop(instance, found)
     small = free.k <= BIGNUM_NODES and free.k + free.requires.m <= EXACT_SIZE
@@ -186,15 +204,8 @@ def solve(
     priced, same = scalarize.apply(free)
     required = Required(required=free.required)
     closure_instance, rest = required.apply(priced)
-    try:
-        closure = required.invert((close or solve_closure)(closure_instance, algorithm), rest)
-    except NoSolution:  # a vendor reached its limit before its first answer
-        report = Report(barred_by=found.nearest, forced=0)
-        return Selection(
-            instance=instance, status=Status.NO_SOLUTION, solver=solver, ties=promised, report=report
-        )
-    closure = barred.invert(scalarize.invert(closure, same), kept)
-    return Selection.proved(instance, closure, barred_by=found.nearest, solver=solver, ties=promised)
+    closure = required.invert(close(closure_instance, algorithm), rest)
+    return barred.invert(scalarize.invert(closure, same), kept)
 
 
 def solve_closure(instance: ClosureInstance, solver: Solver) -> Closure:
