@@ -135,6 +135,43 @@ def test_what_is_read_in_bulk_is_what_is_read_line_by_line(instance: SelectionIn
     assert same(lp.parse_lp(text), lp.parse_lp(text.replace(" <= ", "\n<= ")))
 
 
+BUDGETS: list[int | tuple[int, ...] | None] = [None, 3, (3,), (3, 5), (0, 0)]
+
+
+@pytest.mark.parametrize("format", [name for name in formats.formats() if name != "dimacs"])
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.object_])
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_few_candidates_and_no_prerequisites_come_back(
+    format: str, budget: int | tuple[int, ...] | None, dtype: type, k: int, tmp_path: Path
+) -> None:
+    kinds = len(budget) if isinstance(budget, tuple) else None
+    shape = (k,) if kinds is None else (k, kinds)
+    cost: np.ndarray = np.arange(k * (kinds or 1)).reshape(shape).astype(dtype)
+    value: np.ndarray = np.arange(k).astype(dtype) - 1
+    instance = SelectionInstance(
+        value=value,
+        cost=cost if budget is not None else 0 * cost,
+        requires=Digraph.from_arcs(k, (), ()),
+        executable=np.ones(k, np.bool_),
+        required=np.zeros(k, np.bool_),
+        budget=budget,
+    )
+    if (format == "upit") != (budget is None) and format in ("upit", "cpit"):
+        return  # the two kinds of pit differ in this
+    if format == "lp" and k == 0 and budget is not None:
+        with pytest.raises(InvalidFile, match="a row needs a variable"):
+            instance_through(instance, format, tmp_path)
+        return
+    again = instance_through(instance, format, tmp_path)
+    assert again.requires.m == 0
+    assert limits(again) == limits(instance)
+    assert exact(again.value) == exact(instance.value)
+    assert exact(again.cost) == exact(instance.cost)
+    if instance.kinds > 1:
+        assert again.cost.shape == instance.cost.shape
+
+
 def counted(instance: SelectionInstance) -> SelectionInstance:
     """The instance with costs that a tradeoff or a budget counts, and candidates that a budget is for."""
     assume(instance.k > 0 or instance.budget is None)
@@ -155,7 +192,7 @@ def same(one: SelectionInstance, other: SelectionInstance) -> bool:
 
 def network_of(instance: SelectionInstance, folder: Path) -> MinCutNetwork:
     try:
-        network = through(instance, "dimacs", folder)
+        network = through(counted(instance), "dimacs", folder)
     except InvalidFile:
         assert profits(instance.value, instance.cost, instance.tradeoff).loss > 0
         assume(False)
@@ -187,6 +224,15 @@ def test_a_network_is_read_as_it_was_written(folder: Path, instance: SelectionIn
     assert (again.n, again.source, again.sink) == (network.n, network.source, network.sink)
     for name in ("tails", "heads", "capacities"):
         assert np.array_equal(getattr(again, name), getattr(network, name))
+
+
+def test_a_network_file_says_what_it_made_of_costs_and_names(tmp_path: Path) -> None:
+    formats.write(plain(tradeoff=0.3), tmp_path / "file.max")
+    comments = [line for line in (tmp_path / "file.max").read_text().splitlines() if line.startswith("c ")]
+    assert "c a profit is value - 3/10 cost: value and cost alone are not in this file" in comments
+    assert {"c node 1 is 'a'", "c node 2 is 'b'"} < set(comments)
+    formats.write(plain(cost=np.zeros(2, np.int64), ids=None), tmp_path / "bare.max")
+    assert "cost" not in (tmp_path / "bare.max").read_text()
 
 
 def plain(**changes: Any) -> SelectionInstance:
@@ -221,8 +267,11 @@ THIRD = {"value": np.array([Fraction(1, 3), 1], np.object_)}
         ("node-link", {"ids": (1.5, 2)}, 1.5),
         ("npz", {"ids": (None, 2)}, None),
         ("json", {"value": np.array([10**4000, 1], np.object_)}, '"a"'),
-        *((format, {}, "cost") for format in ("lp", "mps", "upit")),
-        *((format, {"cost": np.array([[1, 2], [3, 4]])}, "cost") for format in ("lp", "mps", "upit")),
+        *((format, {}, "cost") for format in ("dimacs", "lp", "mps", "upit")),
+        *(
+            (format, {"cost": np.array([[1, 2], [3, 4]])}, "cost")
+            for format in ("dimacs", "lp", "mps", "upit")
+        ),
         ("dimacs", {"value": np.array([10**30, 1], np.object_)}, None),
     ],
 )
@@ -238,7 +287,7 @@ def test_what_a_format_cannot_hold_is_refused_unwritten(
 
 @pytest.mark.parametrize("format", [name for name in formats.formats() if name != "dimacs"])
 def test_a_network_is_no_instance(format: str, tmp_path: Path) -> None:
-    network = through(plain(), "dimacs", tmp_path)
+    network = through(plain(tradeoff=1), "dimacs", tmp_path)
     with pytest.raises(InvalidFile):
         formats.write(network, tmp_path / "other", format)
 

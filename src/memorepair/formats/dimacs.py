@@ -15,11 +15,12 @@ import numpy as np
 
 from memorepair.errors import InvalidFile, InvalidInput
 from memorepair.formats.format import Content
+from memorepair.formats.linear import check_counted, plain_names
 from memorepair.formats.text import count, fault, integer, place, read_text, write_text
 from memorepair.graphs.digraph import Int64
 from memorepair.graphs.network import VALUE_LIMIT, MinCutNetwork
 from memorepair.problems import SelectionInstance
-from memorepair.problems.integers import exact_total, profits
+from memorepair.problems.integers import digits, exact_total, fraction, profits
 
 _BLOCK: Final = 1 << 16
 _NOT_PLAIN = re.compile(r"[^a0-9 \t\r]|[0-9]{19}")  # 18 digits fit int64
@@ -181,10 +182,12 @@ def closure_network(instance: SelectionInstance) -> tuple[MinCutNetwork, list[st
     Raises
     ------
     InvalidFile
-        The instance has a budget, or its profits are no integers below 2^62 in a common unit.
+        The instance has a budget, or costs that no tradeoff counts, which the file would lose; or its profits
+        are no integers below 2^62 in a common unit.
     """
     if instance.budget is not None:
         raise InvalidFile("a network cannot hold a budget", witness="budget")
+    check_counted(instance)
     priced = profits(instance.value, instance.cost, instance.tradeoff)
     if priced.loss:
         raise InvalidFile("the profits have no common unit in which they fit 62 bits", witness=priced.loss)
@@ -225,8 +228,18 @@ def closure_network(instance: SelectionInstance) -> tuple[MinCutNetwork, list[st
     comments = [
         "maximum closure as minimum cut: the source side holds the chosen candidates",
         f"candidate i is node i + 1, the source {k + 1}, the sink {k + 2}",
-        f"capacities are in units of 1/({priced.scale})",
+        *_folded(instance),
+        f"capacities are in units of 1/({digits(priced.scale)})",
         f"positive profits add up to {exact_total(profit[gains])}",
         f"uncuttable is {uncuttable}: a cut of that much says that no closure is feasible",
     ]
     return network, comments
+
+
+def _folded(instance: SelectionInstance) -> list[str]:
+    """What a reader of the file must know of costs and names, which it holds nowhere else."""
+    words = []
+    if instance.cost.any():
+        price = digits(fraction(instance.tradeoff))
+        words.append(f"a profit is value - {price} cost: value and cost alone are not in this file")
+    return [*words, *(f"node {node} is {name}" for node, name in enumerate(plain_names(instance), 1))]

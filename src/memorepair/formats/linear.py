@@ -113,6 +113,15 @@ def variable(place: int) -> str:
     return f"x{place}"
 
 
+def check_counted(instance: SelectionInstance) -> None:
+    """Raise InvalidFile where there are costs that neither a tradeoff nor a budget counts."""
+    if not fraction(instance.tradeoff) and instance.budget is None and np.any(instance.cost != 0):
+        raise InvalidFile(
+            "costs are held through a tradeoff or beside a budget; without either they would be lost",
+            witness="cost",
+        )
+
+
 def net(instance: SelectionInstance) -> list[str]:
     """Profits w - lambda c as decimals, exact.
 
@@ -122,12 +131,8 @@ def net(instance: SelectionInstance) -> list[str]:
         One has no finite decimal (witness: the id); or there are costs that neither a tradeoff nor a budget
         counts, which the file would lose.
     """
+    check_counted(instance)
     price = fraction(instance.tradeoff)
-    if not price and instance.budget is None and np.any(instance.cost != 0):
-        raise InvalidFile(
-            "costs are held through a tradeoff or beside a budget; without either they would be lost",
-            witness="cost",
-        )
     worth: list[Number] = instance.value.tolist()
     if price:
         costs: list[Number] = instance.cost.tolist()
@@ -154,7 +159,9 @@ def arcs(instance: SelectionInstance) -> list[tuple[int, int]]:
 
 def comments(instance: SelectionInstance) -> list[str]:
     """Which candidate each variable is, where candidates have names."""
-    if instance.ids is None:
-        return []
-    names = [shown(id).encode("ascii", "backslashreplace").decode("ascii")[:200] for id in instance.ids]
-    return [f"{variable(place)} is {name}" for place, name in enumerate(names)]
+    return [f"{variable(place)} is {name}" for place, name in enumerate(plain_names(instance))]
+
+
+def plain_names(instance: SelectionInstance) -> list[str]:
+    """The candidates' names in ASCII for a comment, none where they have none."""
+    return [shown(id).encode("ascii", "backslashreplace").decode("ascii")[:200] for id in instance.ids or ()]

@@ -12,7 +12,6 @@ from memorepair.problems import KnapsackInstance, SelectionInstance, budgeted_am
 from memorepair.problems.amounts import Amounts
 from memorepair.problems.integers import exact_total
 from memorepair.problems.leaves import Leaf, whole_price
-from memorepair.problems.proof import Certificate
 from memorepair.reductions.part import Part
 
 
@@ -72,9 +71,7 @@ class Knapsack:
             Leaf(
                 decisions=tuple([(number[node], side) for node, side in leaf.decisions]),
                 price=price,
-                certificate=Certificate(
-                    arcs=freed.part.arcs[leaf.certificate.arcs], amounts=leaf.certificate.amounts
-                ),
+                certificate=freed.part.numbered(leaf.certificate),
             )
             for leaf, price in priced
         )

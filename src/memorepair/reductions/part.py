@@ -40,6 +40,10 @@ class Part:
         mask = np.full(len(self.nodes), rest)
         mask[self.nodes] = closure.mask
         certificate = closure.certificate
-        if certificate is not None and self.arcs is not None:
-            certificate = Certificate(arcs=self.arcs[certificate.arcs], amounts=certificate.amounts)
-        return Closure(mask=mask, certificate=certificate)
+        return Closure(mask=mask, certificate=None if certificate is None else self.numbered(certificate))
+
+    def numbered(self, certificate: Certificate) -> Certificate:
+        """`certificate` by the numbers of arcs before."""
+        if self.arcs is None:
+            return certificate
+        return Certificate(arcs=self.arcs[certificate.arcs], amounts=certificate.amounts)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from memorepair.compiling import compiled
 from memorepair.graphs.digraph import Digraph, Index, Int64
 from memorepair.problems import Certificate, Closure, ClosureInstance
 from memorepair.reductions.part import Part
@@ -326,21 +327,14 @@ def _run(size: int) -> _Run:
 
 @cache
 def _compiled() -> _Run:
-    import numba
-
     logger.info("loading the compiled presolve; the first time on a machine it is compiled, a few seconds")
-    compiler = numba.njit(cache=True, nogil=True)
-    try:
-        compiler(_count)
-    except RuntimeError:  # no place to keep the cache
-        compiler = numba.njit(nogil=True)
     return _Run(
         read=np.asarray,
         copy=np.copy,
         zeros=lambda size: np.zeros(size, np.int32),
-        count=compiler(_count),
-        eliminate=compiler(_eliminate),
-        keep=compiler(_keep),
-        put_back=compiler(_put_back),
-        gather=compiler(_gather),
+        count=compiled(_count),
+        eliminate=compiled(_eliminate),
+        keep=compiled(_keep),
+        put_back=compiled(_put_back),
+        gather=compiled(_gather),
     )

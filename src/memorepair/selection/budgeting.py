@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
+from memorepair.compiling import clock
 from memorepair.errors import InvalidInput
 from memorepair.problems import Selection, SelectionInstance, figure
 from memorepair.reductions.barred import witnesses
@@ -45,7 +45,7 @@ def solve_within(
         raise InvalidInput("limits must be at least 0", witness=(node_limit, time_limit))
     if ilp is not None:
         check_ilp(ilp)
-    until = math.inf if time_limit is None else time.monotonic() + time_limit
+    until = math.inf if time_limit is None else clock() + time_limit
     found = witnesses(instance.requires, instance.executable)
     conflict = np.flatnonzero(instance.required & (found.step >= 0))
     if len(conflict):
@@ -54,7 +54,7 @@ def solve_within(
     knapsack, freed = Knapsack().apply(instance)
     if knapsack is None:
         return Selection.overrun(instance, barred_by=found.nearest, solver=SOLVER)
-    answer = solve_budgeted(knapsack, Limits(gap=gap, nodes=node_limit, until=until), ilp, close)
+    answer = solve_budgeted(knapsack, Limits(gap=float(gap), nodes=node_limit, until=until), ilp, close)
     mask, leaves = Knapsack().invert(answer.mask, answer.leaves, freed)
     claim = answer.ilp_bound
     return Selection.bounded(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from memorepair.compiling import clock
 from memorepair.graphs.digraph import Mask
 from memorepair.graphs.reach import reach
 from memorepair.problems import KnapsackInstance
@@ -39,7 +39,7 @@ class Limits:
     nodes
         Decisions at most.
     until
-        `time.monotonic` at which to stop.
+        `clock` at which to stop.
     """
 
     gap: float
@@ -49,7 +49,7 @@ class Limits:
     @property
     def late(self) -> bool:
         """Whether time is up."""
-        return time.monotonic() >= self.until
+        return clock() >= self.until
 
 
 @dataclass(frozen=True, slots=True, order=True)

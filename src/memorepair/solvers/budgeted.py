@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from memorepair.compiling import clock
 from memorepair.graphs.digraph import Index, Mask
 from memorepair.problems import KnapsackInstance
 from memorepair.problems.amounts import Price
@@ -137,7 +137,7 @@ def _ask(ilp: str, tree: Tree, path: _Path, order: Index, limits: Limits) -> int
         requires=instance.requires.induced(core),
         amounts=instance.amounts.part(core, instance.amounts.spent(dearer)),
     )
-    left = None if limits.until == math.inf else max(0.0, limits.until - time.monotonic())
+    left = None if limits.until == math.inf else max(0.0, limits.until - clock())
     found = propose(ilp, part, Effort(gap=limits.gap, nodes=ILP_NODES, seconds=left))
     if found.mask is not None:
         chosen = dearer.copy()

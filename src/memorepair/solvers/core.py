@@ -204,7 +204,7 @@ def _search(
 
 @cache
 def _kernel() -> ModuleType:
-    logger.info("loading the core search; the first time on a machine it is compiled, half a minute")
+    logger.info("loading the core search; the first time on a machine it is compiled, some ten seconds")
     return import_module("memorepair.solvers.core_kernel")
 
 

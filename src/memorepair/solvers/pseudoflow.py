@@ -67,8 +67,8 @@ class Pseudoflow:
             mask, arcs, flows = np.empty(k, np.bool_), np.empty(k, np.int32), np.empty(k, np.int64)
             # Scratch kept between calls was no faster: the allocator hands the same pages out again.
             carrying = compiled_kernel()(
-                requires.offsets,
-                requires.heads,
+                np.require(requires.offsets, requirements=("C", "A")),
+                np.require(requires.heads, requirements=("C", "A")),
                 instance.profit.copy(),
                 mask,
                 arcs,
@@ -89,6 +89,12 @@ FIELDS = 8
 
 PATIENCE = 32
 """Arcs a node that excess travels before the order of service turns; 0.3 to 11 on every family measured."""
+
+SIGNATURE = (
+    "(Array(int32, 1, 'C', True), Array(int32, 1, 'C', True), int64[::1], boolean[::1], int32[::1], "
+    "int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])"
+)
+"""The kernel's parameters as numba writes them; read-only arrays (True) are any."""
 
 Ints = Sequence[int]
 IntsOut = MutableSequence[int]
@@ -367,8 +373,8 @@ def solve_closure(
 
 @cache
 def compiled_kernel() -> Callable[..., int]:
-    """`solve_closure` compiled; the first call in a process loads it from numba's cache or compiles it."""
+    """`solve_closure` compiled for arrays; the first call in a process loads or compiles it."""
     logger.info(
         "loading the compiled closure kernel; the first time on a machine it is compiled, a few seconds"
     )
-    return compiled(solve_closure)
+    return compiled(solve_closure, SIGNATURE)
