@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memorepair.adapters.files import read_json
+from memorepair.adapters.folders import each_of
 from memorepair.adapters.recording import Item, Recorder, Recording
 from memorepair.adapters.shapes import Row, as_list, as_object, as_text
 from memorepair.errors import InvalidInput
@@ -24,7 +25,7 @@ _STORED = frozenset(("model", "snapshot"))
 
 
 def read(path: Path) -> Recording:
-    """The nodes of a ``manifest.json``, plain or with ``.xz``.
+    """The nodes of a ``manifest.json``, plain or with ``.xz``, or of all such files of a folder (`each_of`).
 
     Raises
     ------
@@ -36,6 +37,10 @@ def read(path: Path) -> Recording:
     Links are those of ``depends_on.nodes``. Where ``parent_map`` or ``child_map`` says otherwise the
     difference is reported. Macros are code, and not followed.
     """
+    return each_of(path, ("manifest.json",), _read)
+
+
+def _read(path: Path) -> Recording:
     return read_json(path, lambda value: _recording(as_object(value, "manifest")))
 
 

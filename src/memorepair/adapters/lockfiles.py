@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memorepair.adapters.files import inside, read_json, read_text
+from memorepair.adapters.folders import each_of
 from memorepair.adapters.recording import Item, Recorder, Recording
 from memorepair.adapters.shapes import Row, as_list, as_object, as_text, object_of, text_of
 from memorepair.errors import InvalidFile, InvalidInput
@@ -25,8 +26,9 @@ _INSIDE = "node_modules/"
 
 
 def read_uv(path: Path) -> Recording:
-    """Packages of a ``uv.lock``; every requirement is needed, and a package that loses one is affected.
+    """Packages of a ``uv.lock``, or of all in a folder (`each_of`).
 
+    Every requirement is needed, and a package that loses one is affected.
     Extras and groups count as requirements, markers are not read: of what differs between platforms, all is
     required.
 
@@ -37,6 +39,10 @@ def read_uv(path: Path) -> Recording:
 
     Source: https://docs.astral.sh/uv/concepts/projects/layout/#the-lockfile.
     """
+    return each_of(path, ("uv.lock",), _read_uv)
+
+
+def _read_uv(path: Path) -> Recording:
     text = read_text(path)
     try:
         lock: Row = tomllib.loads(text)
@@ -92,8 +98,9 @@ def _uv_needs(package: Row, where: str) -> Iterator[tuple[Row, str]]:
 
 
 def read_npm(path: Path) -> Recording:
-    """Packages of a ``package-lock.json``, version 2 or 3; a package stays while somebody asks for it.
+    """Packages of a ``package-lock.json``, version 2 or 3, or of all in a folder (`each_of`).
 
+    A package stays while somebody asks for it.
     Each arc is a support group of its own. A root, which is an entry outside ``node_modules``, stands by
     itself; what only its ``devDependencies`` ask for stands on the artifact ``ROOT#dev``.
 
@@ -104,6 +111,10 @@ def read_npm(path: Path) -> Recording:
 
     Source: https://docs.npmjs.com/cli/configuring-npm/package-lock-json.
     """
+    return each_of(path, ("package-lock.json",), _read_npm)
+
+
+def _read_npm(path: Path) -> Recording:
     return read_json(path, lambda value: _npm(as_object(value, "lock")))
 
 

@@ -32,7 +32,8 @@ def read(path: Path) -> Recording:
     Parameters
     ----------
     path
-        Plain or with ``.xz``. An entry has ``answer_generation`` and a ``tree`` or ``trys``.
+        Plain or with ``.xz``. An entry has ``answer_generation`` and a ``tree`` or ``trys``. Lists of
+        queries, which ToolBench keeps beside the trees, are told and left out of a folder.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def read_runs(path: Path) -> Recording:
 
 def _read(path: Path, *, typed: bool) -> Recording:
     recorder = Recorder("toolbench-runs" if typed else "toolbench")
-    for name, entry in _entries(path):
+    for name, entry in _entries(recorder, path):
         with inside(name):
             if typed:
                 recorder.begin(name)
@@ -62,13 +63,18 @@ def _read(path: Path, *, typed: bool) -> Recording:
     return recorder.finish()
 
 
-def _entries(path: Path) -> Iterator[tuple[str, Row]]:
+def _entries(recorder: Recorder, path: Path) -> Iterator[tuple[str, Row]]:
     for file in files_in(path, (".json", ".jsonl")):
         if ".jsonl" in file.suffixes:
             for number, row in enumerate(read_lines(file, lambda value: as_object(value, "entry")), start=1):
                 yield _name(row, f"{named(file)}-{number}"), row
         else:
-            row = read_json(file, lambda value: as_object(value, "entry"))
+            found = read_json(file, lambda value: value)
+            if isinstance(found, list) and path.is_dir():
+                recorder.miss("files of queries, which hold no tree", file.name)
+                continue
+            with inside(file.name):
+                row = as_object(found, "entry")
             yield _name(row, named(file)), row
 
 
