@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+
+from memorepair import SelectionInstance
+from memorepair.formats import write
+from memorepair.graphs import generate
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Shell
@@ -198,6 +203,33 @@ def test_a_budgeted_answer_is_explained(empty: Shell, tmp_path: Path) -> None:
     assert "without a budget" not in why["lost"]["sentence"].lower()
 
 
+def test_an_unknown_program_is_refused(empty: Shell, file: Path) -> None:
+    error = empty.told("select", str(file), "--budget=1", "--ilp=hihgs", code=2)["error"]
+    assert error["type"] == "UnknownId"
+    assert "highs" in error["message"]
+
+
+@pytest.mark.parametrize("ilp", ["highs", "highspy", "cp-sat", "cbc", "none"])
+def test_any_program_may_look_for_answers(empty: Shell, tmp_path: Path, ilp: str) -> None:
+    drawn = generate("prov-1e2")
+    instance = SelectionInstance(
+        value=drawn.profits(1000),
+        cost=np.rint(drawn.cost * 1000).astype(np.int64),
+        requires=drawn.requires,
+        executable=drawn.executable,
+        required=np.zeros(drawn.requires.n, np.bool_),
+    )
+    path = tmp_path / "file.npz"
+    write(instance, path)
+    budget = int(instance.cost.sum()) // 5
+    told = empty.told("select", str(path), f"--budget={budget}", f"--ilp={ilp}", "--gap=0", "--node-limit=3")
+    assert told["verified"]
+    assert told["cost"] <= budget
+    assert told["objective"] <= told["bound"]
+    if ilp in ("cbc", "none"):
+        assert told["ilp_bound"] is None
+
+
 def test_several_budgets(empty: Shell, tmp_path: Path) -> None:
     two = [
         {"id": n, "value": v, "cost": c} for n, v, c in (("a", 4, [1, 5]), ("b", 4, [5, 1]), ("c", 5, [3, 3]))
@@ -223,6 +255,8 @@ def test_several_budgets(empty: Shell, tmp_path: Path) -> None:
         ("--budget=1", "--time-limit=-1"),
         ("--gap=0.1",),
         ("--time-limit=1",),
+        ("--node-limit=1",),
+        ("--ilp=highs",),
     ],
     ids=str,
 )

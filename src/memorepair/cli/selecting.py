@@ -19,9 +19,10 @@ from memorepair.memory.artifact import Json
 from memorepair.problems import Selection, SelectionInstance, Status, figure
 from memorepair.problems.proof import Ties as TieRule
 from memorepair.selection import select
-from memorepair.selection.budgeting import GAP, TIME_LIMIT
+from memorepair.selection.budgeting import GAP, NODE_LIMIT, TIME_LIMIT
 from memorepair.selection.explaining import Explanation, explain
 from memorepair.selection.frontier import frontier
+from memorepair.solvers.ilp import ilp_solvers
 
 
 def add_to(app: typer.Typer) -> None:
@@ -44,6 +45,13 @@ def solve(
     ] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="With a budget: stop after so many seconds.")
+    ] = None,
+    node_limit: Annotated[
+        int | None, typer.Option(help="With a budget: stop after so many decisions.", min=0)
+    ] = None,
+    ilp: Annotated[
+        str | None,
+        typer.Option(help="With a budget: the integer program that looks for answers, or none."),
     ] = None,
     ties: Ties = "fewest",
     solver: Solver = "pseudoflow",
@@ -70,8 +78,10 @@ def solve(
         several = len(limits) > 1 or instance.cost.ndim == 2
         first = next(iter(limits))
         instance = replace(instance, budget=limits if several else first)
-    if instance.budget is None and (gap is not None or time_limit is not None):
-        raise InvalidInput("a gap and a time limit stop the search within a budget: give one", witness=gap)
+    stops = {"--gap": gap, "--time-limit": time_limit, "--node-limit": node_limit, "--ilp": ilp}
+    given = [name for name, value in stops.items() if value is not None]
+    if instance.budget is None and given:
+        raise InvalidInput(f"{given[0]} is for the search within a budget: give one", witness=given[0])
     selection = select(
         instance,
         tradeoff=tradeoff,
@@ -79,6 +89,8 @@ def solve(
         solver=solver,
         gap=GAP if gap is None else gap,
         time_limit=TIME_LIMIT if time_limit is None else time_limit,
+        node_limit=NODE_LIMIT if node_limit is None else node_limit,
+        ilp=None if ilp == "none" else ilp or ilp_solvers()[0],
     )
     verified = selection.verify()
     why = _explained(selection, positions)

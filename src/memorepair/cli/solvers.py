@@ -1,4 +1,4 @@
-"""The command that lists the solvers."""
+"""The command that lists the solvers, of closures and within budgets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import typer
 from memorepair.cli.guard import CLEAN, command
 from memorepair.cli.options import AsJson
 from memorepair.cli.output import emit, rows
-from memorepair.solvers.registry import listed
+from memorepair.solvers.ilp import ListedIlp, listed_ilps
+from memorepair.solvers.registry import Listed, listed
 
 
 def add_to(app: typer.Typer) -> None:
@@ -16,18 +17,26 @@ def add_to(app: typer.Typer) -> None:
 
 
 def solvers(as_json: AsJson = False) -> int:
-    """The names that --solver takes, what each can do, whether its package is installed."""
-    known = listed()
+    """The names that --solver and --ilp take, what each can do, whether its package is installed."""
+    known, programs = listed(), listed_ilps()
     if as_json:
-        emit({"solvers": known})
+        emit({"solvers": known, "ilps": programs})
         return CLEAN
     rows(
         "solvers",
-        ("name", "exact", "ties by itself", "up to", "package", "installed", "what it is"),
-        [
-            (one.name, one.exact, ", ".join(one.ties), one.max_size, one.package, one.installed, one.what)
-            for one in known
-        ],
+        ("name", "exact", "ties", "up to", "needs", "what it is"),
+        [(one.name, one.exact, " ".join(one.ties), one.max_size, _needs(one), one.what) for one in known],
+        wide="what it is",
+    )
+    rows(
+        "integer programs for --ilp",
+        ("name", "own bound", "node limit", "needs", "what it is"),
+        [(one.name, one.bounds, one.counts_nodes, _needs(one), one.what) for one in programs],
         wide="what it is",
     )
     return CLEAN
+
+
+def _needs(one: Listed | ListedIlp) -> str:
+    absent = "" if one.installed else " (absent)"
+    return f"{one.package or ''}{absent}"

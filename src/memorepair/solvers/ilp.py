@@ -24,12 +24,76 @@ from memorepair.graphs.closure import is_closed
 from memorepair.graphs.digraph import Mask
 from memorepair.problems import KnapsackInstance
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """A solver: where it is, and what it declares."""
+
+    module: str
+    package: str
+    bounds: bool
+    counts_nodes: bool
+    what: str
+
+
 _SOLVERS = {
-    "highs": ("memorepair.solvers.ilp_highs", "scipy"),
-    "highspy": ("memorepair.solvers.ilp_highspy", "highspy"),
-    "cp-sat": ("memorepair.solvers.ilp_cpsat", "ortools"),
-    "cbc": ("memorepair.solvers.ilp_cbc", "pulp"),
+    "highs": _Entry(
+        module="memorepair.solvers.ilp_highs",
+        package="scipy",
+        bounds=True,
+        counts_nodes=True,
+        what="HiGHS through SciPy, branch and cut",
+    ),
+    "highspy": _Entry(
+        module="memorepair.solvers.ilp_highspy",
+        package="highspy",
+        bounds=True,
+        counts_nodes=True,
+        what="HiGHS by its own package",
+    ),
+    "cp-sat": _Entry(
+        module="memorepair.solvers.ilp_cpsat",
+        package="ortools",
+        bounds=True,
+        counts_nodes=False,
+        what="OR-tools' CP-SAT, clause learning, one worker",
+    ),
+    "cbc": _Entry(
+        module="memorepair.solvers.ilp_cbc",
+        package="pulp",
+        bounds=False,
+        counts_nodes=True,
+        what="CBC through PuLP, branch and cut",
+    ),
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedIlp:
+    """What an integer programming solver declares about itself.
+
+    Attributes
+    ----------
+    name
+        What ``select(ilp=)`` calls it.
+    package
+        Package to import.
+    installed
+        Whether it is.
+    bounds
+        Whether it tells a bound of its own, which `Selection.ilp_bound` shows.
+    counts_nodes
+        Whether it stops after so many nodes; otherwise after so much deterministic time.
+    what
+        What it is, in a sentence.
+    """
+
+    name: str
+    package: str
+    installed: bool
+    bounds: bool
+    counts_nodes: bool
+    what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +139,29 @@ def ilp_solvers() -> tuple[str, ...]:
     return tuple(_SOLVERS)
 
 
+def listed_ilps() -> tuple[ListedIlp, ...]:
+    """All with what they can do, the default first; none is imported."""
+    return tuple(
+        ListedIlp(
+            name=name,
+            package=entry.package,
+            installed=find_spec(entry.package) is not None,
+            bounds=entry.bounds,
+            counts_nodes=entry.counts_nodes,
+            what=entry.what,
+        )
+        for name, entry in _SOLVERS.items()
+    )
+
+
 def check_ilp(name: str) -> None:
     """Raise UnknownId or MissingDependency unless `name` can be used."""
-    if name not in _SOLVERS:
+    if not isinstance(name, str) or name not in _SOLVERS:
         near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
         raise UnknownId(
             f"no integer programming solver {name!r}; did you mean {' or '.join(near)}?", witness=name
         )
-    package = _SOLVERS[name][1]
+    package = _SOLVERS[name].package
     if find_spec(package) is None:
         raise MissingDependency(
             f"{name!r} needs {package}: pip install 'memorepair[solvers]'", witness=package
@@ -100,7 +179,7 @@ def propose(name: str, instance: KnapsackInstance, effort: Effort) -> Proposal:
     check_ilp(name)
     if instance.requires.n == 0:
         return Proposal(mask=None, bound=0.0)
-    function: Propose = import_module(_SOLVERS[name][0]).propose
+    function: Propose = import_module(_SOLVERS[name].module).propose
     found = function(instance, effort)
     mask = found.mask
     # CBC at its time limit hands back points that violate constraints, others values that are half-way.
