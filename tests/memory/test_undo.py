@@ -345,3 +345,21 @@ def test_what_two_cases_name_belongs_to_the_first_again(store: SqliteStore, put:
     store.undo(second.id, **SIGNED)
     assert (store.describe(A).state, store.describe(A).case) == (state, first.id)
     assert store.check() == []
+
+
+@pytest.mark.parametrize("order", [[1, 2], [2, 1], [1], [2], []])
+def test_two_deletions_of_one_are_undone_newest_first_in_whatever_order_they_were_closed(
+    store: SqliteStore, put: Put, order: list[int]
+) -> None:
+    put("a", "old a")
+    put("b", "old b", A)
+    before = store.snapshot()
+    for actor in ("x", "y"):
+        store.open_case(event="delete", roots=[A], actor=actor, reason="r")
+    for case in order:
+        store.close_case(case)
+    assert store.describe(A).state is (State.ARCHIVED if 2 in order else State.WITHDRAWN)
+    store.undo(2, **SIGNED)
+    store.undo(1, **SIGNED)
+    same(before, store.snapshot())
+    assert store.check() == []

@@ -221,13 +221,18 @@ class Cases:
         return self._db.number("SELECT state FROM barrier WHERE vid = ?", (vid,))
 
     def close(self, case: int) -> None:
-        """Archive roots that nothing replaces; closed, or in part while a member can still be repaired."""
+        """Archive roots that nothing replaces; closed, or in part while a member can still be repaired.
+
+        A root that a later case has named as well is for that one to archive: each would else stand in the
+        way of the other's undo.
+        """
         there = self.get(case)
         if there.status is CaseStatus.UNDONE:
             raise InvalidInput(f"case {case} has been undone", witness=case)
         event = there.event
         left = self._db.rows(
-            "SELECT r.vid FROM case_root r JOIN barrier b ON b.vid = r.vid WHERE r.cause = ? AND b.state = ?",
+            """SELECT r.vid FROM case_root r JOIN barrier b ON b.vid = r.vid AND b.cause = r.cause
+            WHERE r.cause = ? AND b.state = ?""",
             (case, State.WITHDRAWN),
         )
         with self._journal.entry("close", case=case) as seq:
