@@ -298,3 +298,15 @@ def test_a_merged_memory_is_never_absent_while_the_old_one_is_already_gone(path:
             assert new != old
             assert seen == [old] * seen.count(old) + [new] * seen.count(new)  # one switch, no gap
             assert seen.count(old) > 10
+
+
+def test_metadata_survive_an_update_of_the_text(path: Path) -> None:
+    said = {"pinned": True, "tags": ["a", "b"]}
+    with mr.Memory.open(path) as memory:
+        one = memory.record("Rows at dawn.", id="one", scope=SCOPE, metadata=said)
+        memory.record("Rows at dusk.", id="one", scope=SCOPE)
+        assert (memory.get(one).content, memory.get(one).metadata) == ("Rows at dusk.", said)
+        memory.correct(one, "Rows at noon.", reason="wrong", actor="x")
+        assert memory.get(one).metadata == said
+        memory.record("Rows at noon, always.", id="one", scope=SCOPE, metadata={})
+        assert memory.get(one).metadata == {}

@@ -46,6 +46,11 @@ class Writing(Opened):
     ) -> Key:
         """Store something that stands on its own; an id that exists gets its next version.
 
+        Parameters
+        ----------
+        metadata
+            Unless given, what the version before has; an empty one clears it.
+
         Returns
         -------
         Key
@@ -60,6 +65,9 @@ class Writing(Opened):
             `allow_tombstoned` with `actor` and `reason`.
         """
         key = Key(as_scope(scope), token_hex(8) if id is None else id)
+        if metadata is None:
+            before = {} if id is None else self._store.served([key])
+            metadata = before[key].metadata if key in before else {}
         draft = Draft(
             key=key,
             content=content,
@@ -69,7 +77,7 @@ class Writing(Opened):
             type=None if type is None else as_member(Type, type),
             slot=as_slot(slot),
             confidence=confidence,
-            metadata={} if metadata is None else metadata,
+            metadata=metadata,
             embedding=embedding,
             semantic=as_keys(semantic),
             recipe=Recipe() if recipe is None else recipe,
