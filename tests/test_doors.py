@@ -33,7 +33,7 @@ POINT = Embedding(vector=(1.0, 2.0), model="given", revision="1", normalised=Fal
 # Each public name of the facade and of the store says here what it is. A new one has no place yet: it fails
 # `test_every_public_name_is_classified` until it is put below, and a serving one is driven from then on.
 
-BOOKS = ("anchors", "health", "ledger", "limits", "queue", "tries", "vectors")
+BOOKS = ("anchors", "health", "ledger", "limits", "queue", "retrieval", "scenes", "tries", "vectors")
 
 SERVING: dict[str, Callable[[Memory, Key], object]] = {
     "checkup": lambda memory, key: memory.checkup(dry_run=True),
@@ -56,6 +56,7 @@ SERVING: dict[str, Callable[[Memory, Key], object]] = {
     "probe": lambda memory, key: memory.probe(memory.audit_provenance().proposals, budget=10),
     "runs": lambda memory, key: memory.runs(),
     "vectors": lambda memory, key: memory.vectors(),
+    "retrieval": lambda memory, key: memory.retrieval(),
     "check_vectors": lambda memory, key: memory.check_vectors(),
     "trace": lambda memory, key: [memory.trace(run.key.scope) for run in memory.runs()],
 }
@@ -138,6 +139,8 @@ WRITING = {
         "drop_vectors",
         "reembed",
         "hold_home",
+        "feedback",
+        "leave",
         "index_vectors",
         "switch_space",
         "note",

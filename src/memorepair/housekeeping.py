@@ -14,8 +14,11 @@ from memorepair.health.checkup import CheckUp, check_up
 from memorepair.health.detector import Detector, Expected, silent
 from memorepair.health.diagnose import Diagnosis, diagnose
 from memorepair.health.finding import Damage, Finding, Level
+from memorepair.health.recording import recorded
 from memorepair.health.reembedding import reembed
+from memorepair.health.registry import detectors as known_detectors
 from memorepair.health.remedies import Wanted, propose
+from memorepair.health.retrieval import HOUR, alarms
 from memorepair.health.rows import Rows
 from memorepair.health.schedule import Schedule
 from memorepair.health.thresholds import Threshold
@@ -532,14 +535,21 @@ class Housekeeper:
         newest = notes.get("newest")
         whole = any(check.whole for check in due) or not isinstance(newest, int)
         drifted = self.check_drift() if any(check.name == "drift" for check in due) else []
+        raised = self._alarms(now) if any(check.name == "retrieval" for check in due) else []
+        # Each alarm says what to look at next.
+        hinted = {name for one in raised for name in str(one.measured["next"]).split(", ")}
+        detectors += [name for name in known_detectors() if name in hinted and name not in detectors]
+        whole = whole or bool(hinted)
+        if "drift" in hinted and not drifted:
+            drifted = self.check_drift()
         report = None
-        if detectors or resumed or drifted:
+        if detectors or resumed or drifted or raised:
             since = None if whole or not isinstance(newest, int) else newest
             report = self.run(
                 since=since,
                 detectors=detectors or ["required"],
                 repair=repair,
-                beside=drifted,
+                beside=[*drifted, *raised],
                 progress=progress,
             )
         self._store.note(HEALTH, {"schedule": schedule.made(due, now)})
@@ -551,6 +561,12 @@ class Housekeeper:
             resumed=resumed,
             drill_due=any(check.name == "drill" for check in due),
         )
+
+    def _alarms(self, now: int) -> list[Finding]:
+        """Of the hour before or this one: older ones have been told."""
+        return [
+            one for one in alarms(recorded(self._store)) if int(str(one.measured["hour"])) >= now // HOUR - 1
+        ]
 
     def check_drift(self) -> list[Finding]:
         """Whether the model is the one it was: by its anchors, and by rows embedded again."""

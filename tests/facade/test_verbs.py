@@ -251,6 +251,17 @@ def table() -> dict[str, list[Verb]]:
             *(call("check_vectors", rows=value) for value in (0, -1, 1.5, "1", True)),
             call("check_vectors", progress="x"),
         ],
+        "feedback": [
+            *(call("feedback", accepted=value) for value in (None, 1, "yes")),
+            *(call("feedback", accepted=True, scope=value) for value in ("user/42", 5, None)),
+        ],
+        "leave": [
+            *(call("leave", value, **WHY) for value in NO_NAME),
+            *(call("leave", "berlin", **WHY | {name: value}) for name in WHY for value in NO_NAME),
+            *(call("leave", "berlin", **WHY, weight=value) for value in (-1, 2, "x", True, None)),
+            *(call("leave", "berlin", **WHY, scope=value) for value in ("user/42", 5, None)),
+            call("leave", "berlin", **WHY, dry_run=1),
+        ],
         "index_vectors": [call("index_vectors", progress="x")],
         "drop_vectors": [
             *(call("drop_vectors", value, **WHY) for value in (None, 5, "model", ("m", "1", 3, False))),
@@ -312,7 +323,7 @@ def public(kind: type) -> set[str]:
 
 
 def test_every_verb_has_its_bad_arguments() -> None:
-    assert set(TABLE) == public(mr.Memory) - {"open", "close", "status", "statistics", "vectors"}
+    assert set(TABLE) == public(mr.Memory) - {"open", "close", "status", "statistics", "vectors", "retrieval"}
     assert {"read", "write", "release", "bound"} == public(Derivation)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memorepair.errors import InvalidInput
 from memorepair.health.blockindex import BlockIndex
+from memorepair.health.recording import Recorder
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Recovery
 from memorepair.memory.values import named
@@ -41,6 +42,7 @@ class Opened:
         self._retention_days = retention_days
         self._suspected = suspected
         self._recovered = recovered or Recovery()
+        self._recorder = Recorder(store)
 
     @property
     def store(self) -> SqliteStore:

@@ -19,6 +19,7 @@ from memorepair.facade.repairing import Repairing
 from memorepair.facade.running import Running
 from memorepair.facade.vectors import Vectors
 from memorepair.facade.writing import Writing
+from memorepair.memory.extraction import Extractor
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.values import check_type, is_number
 from memorepair.memory.vectors import Embedder, HashedNgrams
@@ -67,6 +68,7 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         retention_days: float = RETENTION_DAYS,
         embedder: Embedder | None = DEFAULT_EMBEDDER,
         vector_index: bool = False,
+        extractor: Extractor | None = None,
         suspected: float | None = None,
     ) -> Self:
         """Open the memory in the file `path`, made if it is not there and `create` holds.
@@ -97,6 +99,8 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
             given, none with None. What an embedder of another model or revision made is not compared with it.
         vector_index
             Keep an index of the vectors of large scopes beside the file and search by it: faster, not exact.
+        extractor
+            Gives a slot to what is recorded, derived or ingested without one, by its text (see `Extractor`).
         suspected
             The policy on influence arcs that nobody recorded: from which probability on every event follows
             them (see `delete`); None follows recorded ones alone.
@@ -116,6 +120,8 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         check_callable(clock, "the clock")
         if generator is not None:
             check_callable(getattr(generator, "generate", None), "the generate of a generator")
+        if extractor is not None:
+            check_callable(extractor, "the extractor")
         check_type(operators, Iterable, "the operators are an iterable of Operator")
         check_type(checks, Iterable, "the checks are an iterable of Check")
         judges = Checks(checks)
@@ -123,7 +129,13 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         for operator in operators:
             registry.register(operator)
         store = SqliteStore.open(
-            path, create=create, clock=clock, readonly=readonly, embedder=embedder, vector_index=vector_index
+            path,
+            create=create,
+            clock=clock,
+            readonly=readonly,
+            embedder=embedder,
+            vector_index=vector_index,
+            extractor=extractor,
         )
         try:
             recovered = store.recover()
@@ -142,7 +154,10 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
 
     def close(self) -> None:
         """Write what is buffered, close the file."""
-        self._store.close()
+        try:
+            self._recorder.flush()
+        finally:
+            self._store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -76,7 +77,7 @@ class Reading(Opened):
     ) -> builtins.list[Hit]:
         """Served artifacts of exactly this scope, and of those in `also`, best first.
 
-        Inside a derivation every hit counts as read.
+        Inside a derivation every hit counts as read. Its figures are recorded (`retrieval`): numbers alone.
 
         Parameters
         ----------
@@ -94,7 +95,11 @@ class Reading(Opened):
         InvalidInput
             A query that is no text, or an embedding where words are wanted; a memory without an embedder.
         """
-        hits = self._store.search(query, scope=as_scope(scope), also=as_scopes(also), by=by, limit=limit)
+        begun = time.perf_counter()
+        home = as_scope(scope)
+        hits = self._store.search(query, scope=home, also=as_scopes(also), by=by, limit=limit)
+        by_vector = as_member(SearchBy, by) is SearchBy.VECTOR
+        self._recorder.search(hits, scope=home, seconds=time.perf_counter() - begun, by_vector=by_vector)
         note_reads(self._store, (hit.artifact for hit in hits))
         return hits
 

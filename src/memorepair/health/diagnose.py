@@ -49,6 +49,9 @@ REMEDY_OF: Mapping[str, Remedy] = MappingProxyType(
 )
 """What is done about a finding; a code that is not here is for a person."""
 
+ALARMS = "retrieval"
+"""Alarms are no damage: what they hint at is looked for, and that has the remedy."""
+
 ORDER = tuple(Remedy)
 """Structure first: what is compared must be whole; then duplicates, so that conflicts are between facts."""
 
@@ -100,6 +103,8 @@ def diagnose(rows: Rows, findings: Sequence[Finding]) -> Diagnosis:
     why = causes(rows, findings)
     by: defaultdict[tuple[int, str], list[Finding]] = defaultdict(list)
     for finding in findings:
+        if finding.detector == ALARMS:
+            continue
         remedy = REMEDY_OF.get(finding.code, Remedy.PERSON)
         apart = finding.code if finding.code == "duplicate_group" or remedy is Remedy.PERSON else ""
         if remedy is Remedy.REEMBED and not finding.keys:

@@ -207,6 +207,17 @@ class Connection:
                 self._db.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
         return not busy
 
+    @contextmanager
+    def impatient(self) -> Iterator[None]:
+        """Fail at once where another connection writes, instead of waiting for it."""
+        with self._stating():
+            self._db.execute("PRAGMA busy_timeout=0")
+        try:
+            yield
+        finally:
+            with self._stating():
+                self._db.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+
     def changes(self) -> int:
         """Rows changed since the connection was opened, those of the index included."""
         return self._db.total_changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -66,6 +66,7 @@ from memorepair.memory.exchange import (
     WriteReport,
 )
 from memorepair.memory.export import Export
+from memorepair.memory.extraction import Extractor, extracted
 from memorepair.memory.journal import Journal
 from memorepair.memory.mending import Mending
 from memorepair.memory.merging import Merging
@@ -118,11 +119,13 @@ class SqliteStore:
         clock: Callable[[], int],
         embedder: Embedder | None = None,
         vector_index: bool = False,
+        extractor: Extractor | None = None,
     ) -> None:
         self._db = db
         self._secret = secret
         self._clock = clock
         self._embedder = embedder
+        self._extractor = extractor
         self._index = VectorIndex(db, secret) if vector_index else None
         self._usage = Usage(db, clock)
         self._journal = Journal(db, secret, clock)
@@ -152,6 +155,7 @@ class SqliteStore:
         readonly: bool = False,
         embedder: Embedder | None = None,
         vector_index: bool = False,
+        extractor: Extractor | None = None,
     ) -> Self:
         """Open the store at `path`; an empty file is a new one.
 
@@ -168,6 +172,8 @@ class SqliteStore:
             those that drafts bring.
         vector_index
             Keep a `VectorIndex` of large scopes beside the file, and search by it.
+        extractor
+            Gives slots to what is written without one.
 
         Raises
         ------
@@ -196,7 +202,7 @@ class SqliteStore:
         db = Connection.open(place, readonly=readonly)
         try:
             secret = migrate(db, secret, key, clock)
-            store = cls(db, secret, clock, embedder, vector_index)
+            store = cls(db, secret, clock, embedder, vector_index, extractor)
             if store._journal.verify(first_only=True):
                 raise CorruptStore(f"the key {key.name} is not the key of {place}", witness=str(key))
         except BaseException:
@@ -235,6 +241,9 @@ class SqliteStore:
     def _prepare(self, drafts: Iterable[Draft]) -> list[Prepared]:
         return embed(prepare(drafts), self._embedder)
 
+    def _stating(self, drafts: Sequence[Draft]) -> Sequence[Draft]:
+        return drafts if self._extractor is None else extracted(drafts, self._extractor)
+
     @contextmanager
     def _writing(self, *, full: bool = False, keep: bool = True) -> Iterator[None]:
         with self._db.locked():
@@ -258,7 +267,7 @@ class SqliteStore:
         quarantine: bool = False,
         progress: Progress | None = None,
     ) -> WriteReport:
-        prepared = self._prepare(drafts)
+        prepared = self._prepare(self._stating(drafts))
         (require_names if allow_tombstoned else check_names)(actor, reason)
         with self._writing():
             return self._writer.write(
@@ -497,9 +506,10 @@ class SqliteStore:
         actor: str | None = None,
         reason: str | None = None,
         expect: Callable[[], None] | None = None,
+        wait: bool = True,
     ) -> None:
         check_names(actor, reason)
-        with self._writing():
+        with self._db.locked(), nullcontext() if wait else self._db.impatient(), self._writing():
             if expect is not None:
                 expect()
             self._notes.write(book, notes, actor=actor, reason=reason)
@@ -539,7 +549,7 @@ class SqliteStore:
         brought: Sequence[Draft] = (),
         expect: Callable[[], None] | None = None,
     ) -> None:
-        prepared = prepare(brought)
+        prepared = self._prepare(brought)
         with self._writing(full=True):
             self._publication.publish(case, successors, releases, prepared, expect)
 

@@ -381,10 +381,12 @@ class Store(Protocol):
         actor: str | None = None,
         reason: str | None = None,
         expect: Callable[[], None] | None = None,
+        wait: bool = True,
     ) -> None:
         """Replace notes of a book, sealed by the journal; None removes one. Never content.
 
-        `expect` is called first, under the write lock; what it raises ends it.
+        `expect` is called first, under the write lock; what it raises ends it. Without `wait` it fails at
+        once (StoreError) where another process writes.
         """
         ...
 

@@ -50,7 +50,8 @@ class Conflicts:
         cardinality = Cardinality(many=expected.many, single=expected.single)
         findings: dict[tuple[int, int], Finding] = {}
         undecided: list[tuple[int, int, str]] = []
-        for one, other, why in _Pairs(rows, asked).suspects():
+        pairs = _Pairs(rows, asked)
+        for one, other, why in pairs.suspects():
             if not rows.together(one, other):
                 continue
             first, second = facts_of_row(rows, one), facts_of_row(rows, other)
@@ -63,6 +64,8 @@ class Conflicts:
             elif answer is Answer.JUDGE and why != _DENIED:  # words that are only alike are no question
                 undecided.append((one, other, reason))
         told, left_out = self._judged(rows, asked, undecided)
+        if pairs.unread:
+            left_out += (f"{pairs.unread} statements in which rules see no fact: give them slots",)
         findings |= told
         return Found(findings=tuple(findings[pair] for pair in sorted(findings)), left_out=left_out)
 
@@ -119,6 +122,7 @@ class _Pairs:
     def __init__(self, rows: Rows, asked: Asked) -> None:
         self._rows = rows
         self._asked = asked
+        self.unread = 0
 
     def suspects(self) -> Iterator[tuple[int, int, str]]:
         """(older, newer, found by), each pair once, in the order of the newer."""
@@ -150,6 +154,7 @@ class _Pairs:
                 slots.append(key)
                 slot_rows.append(row)
             if not said:
+                self.unread += self._asked.wants(row)
                 words.append(_hashed(salt, bare(text)[0]))
                 word_rows.append(row)
             self._note_change(row, text, said, salt)
