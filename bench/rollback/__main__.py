@@ -20,8 +20,10 @@ from pathlib import Path
 from bench.registry import machine, note, save
 from bench.rollback.happened import Case, cases
 from bench.rollback.measure import Figures, Tally, measure
-from bench.rollback.methods import BESIDE, METHODS
+from bench.rollback.methods import BESIDE, METHODS, model_judge
 from bench.rollback.navigation import journeys
+from memorepair.repair.operators.chat import ChatGenerator
+from memorepair.repair.operators.endpoint import Endpoint
 
 Tallies = dict[str, Tally]
 
@@ -33,8 +35,19 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one case in ten of every domain, five journeys")
     parser.add_argument("--only", action="append", choices=list(METHODS), help="only these methods")
     parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
+    parser.add_argument(
+        "--judge",
+        nargs=3,
+        metavar=("URL", "MODEL", "KEY_VARIABLE"),
+        help="judge_model beside the others: a model behind an endpoint of the OpenAI protocol, its key in a "
+        "variable of the environment (- for none)",
+    )
     given = parser.parse_args()
     wanted = {name: METHODS[name] for name in given.only or METHODS}
+    if given.judge is not None:
+        url, model, key = given.judge
+        endpoint = Endpoint(base_url=url, model=model, key_variable=None if key == "-" else key)
+        wanted["judge_model"] = model_judge(ChatGenerator(endpoint=endpoint))
     root = Path(tempfile.mkdtemp(prefix="rollback-"))
     apart: dict[str, Tallies] = {}
     moved: Tallies = defaultdict(Tally)

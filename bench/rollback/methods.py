@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,13 +18,20 @@ from bench.rollback.offhand import Offhand
 from bench.rollback.worlds import World
 from memorepair import Key, Memory
 from memorepair.errors import MemoRepairError, Tombstoned, Withdrawn
-from memorepair.graphs.terms import Kind
+from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Source
 from memorepair.recovery import RecoveryReport, Trace
 from memorepair.recovery.trace import MODEL_STEPS
+from memorepair.repair.operators.operator import Input
+from memorepair.repair.operators.regen import Generator, Limits, Request
 
 JUDGE_ACCURACY = 0.9
 """How often the judge labels a claim rightly; stated, not measured: an oracle with this much noise."""
+
+VERDICT = (
+    "Sources 1 to {} are claims of an agent, all others are what it has heard from the user. "
+    "Write the numbers of the claims that are false now, separated by commas, or the word none."
+)
 
 JUDGED_AT_ONCE = 5
 """Claims a call of the judge looks at."""
@@ -158,6 +166,37 @@ def judge(scene: Scene) -> Outcome:
     """A judge labels each claim, rightly in nine of ten; what flagged claims read is deleted."""
     rng = random.Random(scene.story.seed)
     flagged = frozenset(key for key in scene.claims if scene.labels[key] is (rng.random() < JUDGE_ACCURACY))
+    return _judged(scene, flagged)
+
+
+def model_judge(generator: Generator) -> Method:
+    """A judge that is a model: it is shown claims and what was said, and names the false ones."""
+
+    def judge(scene: Scene) -> Outcome:
+        heard = _heard(scene.memory, scene.story)
+        said = [key for fact in heard.values() for *_, key in fact]
+        flagged: set[Key] = set()
+        for batch in _batches(scene.claims, JUDGED_AT_ONCE):
+            shown = [
+                Input(key=key, version=1, kind=there.kind, relation=Relation.SUPPORT, content=there.content)
+                for key in (*batch, *said)
+                for there in (scene.memory.get(key),)
+            ]
+            told = generator.generate(
+                Request(instruction=VERDICT.format(len(batch)), sources=tuple(shown), limits=Limits())
+            )
+            numbers = {int(number) for number in re.findall(r"\d+", told.text)}
+            flagged |= {key for place, key in enumerate(batch, 1) if place in numbers}
+        return _judged(scene, frozenset(flagged))
+
+    return judge
+
+
+def _batches(keys: Sequence[Key], size: int) -> Iterator[Sequence[Key]]:
+    return (keys[start : start + size] for start in range(0, len(keys), size))
+
+
+def _judged(scene: Scene, flagged: frozenset[Key]) -> Outcome:
     done = _again(scene, _naive(scene, without=_read_by(scene, flagged)), scene.world, flagged)
     after = _after(scene, flagged)
     calls = sum(scene.trace.steps[key].kind in MODEL_STEPS for key in after)
@@ -195,7 +234,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 
-BESIDE = ("memorepair_direct",)
+BESIDE = ("memorepair_direct", "judge_model")
 """Shown with the others, no part of the last line."""
 
 

@@ -83,6 +83,9 @@ def test_runs_are_listed_and_shown_without_content(lived: Shell) -> None:
 def test_a_dry_run_shows_the_plan_and_changes_nothing(lived: Shell, group: tuple[str, ...]) -> None:
     with lived.unchanged():
         told = lived.told(*group, "dinner", *FAULTY, *WHY, "--dry-run")
+        assert lived.told(
+            *group, "dinner", *FAULTY, *WHY, "--same-origin", "u::home v::x", "--dry-run", code=2
+        )
         assert "a dry run" in lived.shown(*group, "dinner", *FAULTY, *WHY, "--dry-run")
     assert (told["case"], told["verified"], told["irreversible"]) == (0, True, ["u/run:dinner::mail"])
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 
@@ -716,3 +716,23 @@ def test_a_copy_of_the_fault_spares_nothing(memory: Memory, deep: bool) -> None:
     assert spared("page", "page", "friend") == {"answer"}
     with pytest.raises(UnknownId):
         spared("page", "page", "nobody")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"agent": "diner"},
+        {"tools": ["book"]},
+        {"approved": "post"},
+        {"replacements": ["home is Lyon"]},
+        {"evidence": "some"},
+        {"same_origin": [["user/42::home", "user/42::nobody"]]},
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_withdrawn(
+    memory: Memory, diner: Diner, wrong: dict[str, Any]
+) -> None:
+    before = memory.store.snapshot()
+    with pytest.raises((InvalidInput, UnknownId)):
+        memory.recover("dinner", HOME, **{"agent": diner, **wrong}, **WHO)
+    assert memory.store.snapshot() == before

@@ -9,7 +9,7 @@ from memorepair.facade.base import Opened
 from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import CaseLike, KeyLike, as_case, as_key, as_keys, as_scope, as_sets
 from memorepair.memory.artifact import Key, Listing, Scope
-from memorepair.memory.values import check_word
+from memorepair.memory.values import check_type, check_word
 from memorepair.recovery import recover as recovering
 from memorepair.recovery.recover import Agent, RecoveryReport
 from memorepair.recovery.run import Run
@@ -87,7 +87,7 @@ class Running(Opened):
             actor=actor,
             agent=agent,
             tools=tools,
-            replacements={as_key(key): text for key, text in (replacements or {}).items()},
+            replacements=_as_texts(replacements),
             evidence=evidence,
             same_origin=as_sets(same_origin),
             approved=approved,
@@ -117,3 +117,10 @@ class Running(Opened):
             operators=self._operators,
             wait=wait,
         )
+
+
+def _as_texts(replacements: Mapping[Key, str] | Mapping[str, str] | None) -> dict[Key, str]:
+    if replacements is None:
+        return {}
+    check_type(replacements, Mapping, "replacements are a mapping from faulty keys to texts")
+    return {as_key(key): text for key, text in replacements.items()}

@@ -13,7 +13,7 @@ from memorepair.errors import InvalidInput, MemoRepairError, StepFailed, TraceMi
 from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
 from memorepair.memory.store import Store
-from memorepair.memory.values import require_names
+from memorepair.memory.values import check_type, named, require_names
 from memorepair.recovery.origins import with_echoes
 from memorepair.recovery.planning import RecoveryPlan, make_plan
 from memorepair.recovery.publication import former_versions, publish, without_echoes
@@ -137,6 +137,7 @@ def recover(
     The case withdraws what other runs made of the fault too; `repair` of the case takes up their memories.
     """
     require_names(actor, reason)
+    tools, approved = _checked(agent, tools, approved)
     scope = find_run(store, run)
     roots = tuple(dict.fromkeys(faulty))
     named = frozenset(roots)
@@ -219,6 +220,7 @@ def replay(
     InvalidInput
         The case is undone.
     """
+    tools, approved = _checked(agent, tools, approved)
     with store.repairing(case, wait=wait):
         declared = store.case(case)
         if declared.status is CaseStatus.UNDONE:
@@ -263,6 +265,20 @@ def replay(
         reinstated={**_restored(store, declared), **{key: former.version for key, former in back.items()}},
         left=_memories(member.key for member in left if member.kind not in STEPS),
     )
+
+
+def _checked(
+    agent: Agent | None, tools: Iterable[Tool], approved: Collection[str]
+) -> tuple[tuple[Tool, ...], frozenset[str]]:
+    """Refuse what no replay can work with, before anything is done."""
+    if agent is not None and not callable(agent):
+        raise InvalidInput(f"an agent is called with a recorder: {named(agent)} cannot be", witness=agent)
+    if isinstance(approved, str):
+        raise InvalidInput("approved are calls, each as the error wrote it, not one text", witness=approved)
+    given = tuple(tools)
+    for one in given:
+        check_type(one, Tool, "a tool declares its effect: wrap the function with `tool`")
+    return given, frozenset(approved)
 
 
 def _take_steps(agent: Agent, player: Replay) -> None:
