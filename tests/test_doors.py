@@ -199,6 +199,8 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     ("patrol",): ("patrol",),
     ("drill",): None,
     ("review", "list"): ("review", "list"),
+    ("retrieval",): ("retrieval",),
+    ("leave",): None,
     ("vectors", "status"): ("vectors", "status"),
     ("vectors", "check"): ("vectors", "check"),
     **dict.fromkeys(("vectors", name) for name in ("reembed", "index", "drop")),

@@ -17,6 +17,7 @@ from memorepair.health.finding import Damage, Finding, Level
 from memorepair.health.recording import recorded
 from memorepair.health.reembedding import reembed
 from memorepair.health.registry import detectors as known_detectors
+from memorepair.health.relocating import relocated
 from memorepair.health.remedies import Wanted, propose
 from memorepair.health.retrieval import HOUR, alarms
 from memorepair.health.rows import Rows
@@ -25,7 +26,7 @@ from memorepair.health.thresholds import Threshold
 from memorepair.ledger import CaseRecord, Ledger
 from memorepair.ledger.case import prevention_of
 from memorepair.ledger.spans import span
-from memorepair.memory.artifact import Json, Key
+from memorepair.memory.artifact import Json, Key, Scope
 from memorepair.memory.exchange import Progress
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.values import require_names
@@ -395,19 +396,30 @@ class Housekeeper:
         return propose(self._store, wanted, expected=self._expected)
 
     def approve(
-        self, id: str, *, actor: str, reason: str, keep: Key | None = None, dry_run: bool = False
+        self,
+        id: str,
+        *,
+        actor: str,
+        reason: str,
+        keep: Key | None = None,
+        move: Scope | None = None,
+        dry_run: bool = False,
     ) -> Outcome:
         """Let what waits act, by a person, exactly as it was shown.
 
-        Of an undecided conflict, `keep` is the one that holds. A leak stays out of service for good.
+        Of an undecided conflict, `keep` is the one that holds. A leak stays out of service where it was; with
+        `move` it is written into the scope where it belongs, by the same case. What was derived from it is
+        made anew without it.
 
         Raises
         ------
         UnknownId
             The queue has no such item.
         InvalidInput
-            It is decided already; `keep` is missing, or none of its artifacts; nobody signs, or without a
-            reason.
+            It is decided already; `keep` is missing, or none of its artifacts; something other than a leak is
+            to be moved, or a leak to where it lies; nobody signs, or without a reason.
+        Tombstoned
+            An event has removed this content from the scope it is to be moved to.
         StaleRead
             What it looks at has changed since it was proposed; it has expired, and nothing was changed.
         """
@@ -420,8 +432,10 @@ class Housekeeper:
                 f"an undecided conflict needs the artifact to keep, one of {', '.join(map(str, item.keys))}",
                 witness=item.id,
             )
+        if move is not None and (item.remedy is not Remedy.SCOPE or move in {key.scope for key in item.keys}):
+            raise InvalidInput("only a leak is moved, and to another scope", witness=item.id)
         if item.remedy is Remedy.SCOPE and item.case is not None:
-            return self._leak(item, actor, reason, dry_run)
+            return self._leak(item, actor, reason, dry_run, move)
         if keep is not None:
             return self._decide(item, keep, actor, reason, dry_run)
         proposal = self._again(item)
@@ -429,7 +443,10 @@ class Housekeeper:
             if not dry_run:
                 self.desk.expired(item)
             raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
-        return self._signed(item, proposal, actor, reason, dry_run)
+        outcome = self._signed(item, proposal, actor, reason, dry_run)
+        if move is not None and outcome.case is not None:
+            return self._leak(replace(item, case=outcome.case), actor, reason, dry_run, move)
+        return outcome
 
     def _signed(self, item: Item, proposal: Proposal, actor: str, reason: str, dry_run: bool) -> Outcome:
         if dry_run:
@@ -469,8 +486,8 @@ class Housekeeper:
             raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
         return self._signed(item, proposal, actor, reason, dry_run)
 
-    def _leak(self, item: Item, actor: str, reason: str, dry_run: bool) -> Outcome:
-        """It stays out: what was derived from it is made anew without it, and the case is closed."""
+    def _leak(self, item: Item, actor: str, reason: str, dry_run: bool, move: Scope | None = None) -> Outcome:
+        """It stays out where it was: what was derived from it is made anew without it, the case is closed."""
         proposal = Proposal(
             remedy=item.remedy,
             keys=item.keys,
@@ -485,6 +502,9 @@ class Housekeeper:
         outcome = Outcome(proposal=proposal, grade=item.grade, answer=Answer.GO, case=item.case)
         if dry_run or item.case is None:
             return outcome
+        if move is not None:
+            moved = relocated(self._store, item.keys, move, actor=actor, reason=reason)
+            self._store.publish(item.case, [], brought=moved)
         report = engine.repair(
             self._store, item.case, operators=self._operators, pricing=self._pricing, checks=self._checks
         )

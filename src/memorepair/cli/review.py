@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
-from memorepair.cli.options import Actor, AsJson, Db, DryRun, Reason, opened
+from memorepair.cli.options import Actor, AsJson, Db, DryRun, Reason, as_scope, opened
 from memorepair.cli.output import emit, pairs, rows, say
 from memorepair.governance import Item
 from memorepair.memory.artifact import Key
@@ -72,13 +72,19 @@ def approve(
     keep: Annotated[
         str | None, typer.Option(metavar="KEY", help="Of an undecided conflict: the artifact that holds.")
     ] = None,
+    move: Annotated[
+        str | None, typer.Option(metavar="SCOPE", help="Of a leak: the scope where it belongs.")
+    ] = None,
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
     """Let an item act, exactly as it was shown; refused where anything has changed since."""
     with opened(db) as memory:
         kept = None if keep is None else Key.parse(keep)
-        outcome = memory.housekeeper().approve(id, actor=actor, reason=reason, keep=kept, dry_run=dry_run)
+        to = None if move is None else as_scope(move)
+        outcome = memory.housekeeper().approve(
+            id, actor=actor, reason=reason, keep=kept, move=to, dry_run=dry_run
+        )
     if as_json:
         emit(outcome.to_json())
     else:

@@ -149,6 +149,8 @@ class Keeping(Opened):
             An empty scene, a weight that is none.
         """
         check_word(scene, "a scene")
+        if not folded(scene):
+            raise InvalidInput("a scene has a name", witness=scene)
         check_type(dry_run, bool, "dry_run is True or False")
         require_names(actor, reason)
         if not is_number(weight, 0, 1):
