@@ -4,6 +4,12 @@
 
 The last line of standard output is one JSON object. CPU times and ratios are of one run; the store of a drill
 is built from FEBRL originals, memory texts of other systems and tau-bench.
+
+Growth: a whole check-up as `memorepair checkup` makes it, index and record included, in a process of its own;
+the ratio is of the CPU time an artifact, largest store over smallest. The increment is a check-up of what is
+new, the same way. Storm: repairs in a process of the priority that the command line gives itself; windows of
+half a second in which it runs and in which it is stopped take turns, so that what else the machine does
+weighs on both alike.
 """
 
 from __future__ import annotations
@@ -14,10 +20,11 @@ import io
 import json
 import lzma
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -28,9 +35,10 @@ import numpy as np
 
 from bench.registry import note
 from memorepair import Memory
+from memorepair.cli.priority import step_back
 from memorepair.drilling import EVERYTHING, drill
 from memorepair.governance import Policy
-from memorepair.health.checkup import check_up
+from memorepair.governance.queue import MOST
 from memorepair.health.detector import Asked, Found, about
 from memorepair.health.drift import moved
 from memorepair.health.finding import Damage, Level
@@ -44,7 +52,10 @@ from memorepair.repair.ports import Remedy
 EMBEDDER = HashedNgrams()
 ANCHORS = 20
 RESAMPLES = 1_000
+ROUNDS = 8
 _SHORT, _LONG = 20, 400
+_PART = 20_000
+_WINDOW_S = 0.5
 SOURCES = ("memory-cognee-evals", "memory-memtrust-cases", "memory-letta-agent-files", "traces-tau-bench")
 FILES = {"dataset1": ("dataset1",), "dataset2": ("dataset2",), "dataset4": ("dataset4a", "dataset4b")}
 
@@ -101,11 +112,15 @@ def texts(data: Path, n: int) -> list[str]:
 
 
 def build(path: Path, contents: Sequence[str]) -> None:
-    """A memory of records, fifty a user."""
+    """A memory of records, fifty a user; written a part at a time."""
     with Memory.open(path, embedder=EMBEDDER) as memory:
-        memory.ingest(
-            [Draft(key=Key(("user", str(n // 50)), f"k{n}"), content=text) for n, text in enumerate(contents)]
-        )
+        for start in range(0, len(contents), _PART):
+            memory.ingest(
+                [
+                    Draft(key=Key(("user", str(n // 50)), f"k{n}"), content=text)
+                    for n, text in enumerate(contents[start : start + _PART], start=start)
+                ]
+            )
 
 
 def drilled(data: Path, sizes: Sequence[int], folder: Path, seed: int) -> dict[str, dict[str, Json]]:
@@ -155,26 +170,48 @@ def f1(data: Path, name: str, folder: Path) -> float:
     return 2 * both / (len(mine) + len(true))
 
 
-def grown(data: Path, sizes: tuple[int, int], more: int, folder: Path) -> tuple[float, float]:
-    """Time an artifact of a whole check-up, the larger store over the smaller; seconds of an increment."""
+def look(path: Path, since: int | None) -> dict[str, float]:
+    """One check-up of a memory, from the door: CPU seconds, peak MB of this process, the newest version."""
+    with Memory.open(path, embedder=EMBEDDER) as memory:
+        start = time.process_time()
+        newest = memory.checkup(since=since).checkup.newest
+        spent = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"cpu_s": spent, "peak_mb": peak, "newest": newest}
+
+
+def apart(path: Path, since: int | None = None) -> dict[str, float]:
+    """`look` in a process of its own, so that its memory is its own."""
+    command = [sys.executable, "-m", "bench.health", "--look", str(path)]
+    command += [] if since is None else ["--since", str(since)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    read: dict[str, float] = json.loads(told.splitlines()[-1])
+    return read
+
+
+def grown(data: Path, sizes: Sequence[int], more: int, folder: Path) -> tuple[float, float]:
+    """CPU time an artifact of a whole check-up, the largest store over the smallest; that of an increment."""
     spent: list[float] = []
     increment = 0.0
     for n in sizes:
         contents = texts(data, n + more)
         path = folder / f"grown-{n}.db"
         build(path, contents[:n])
+        whole = apart(path)
+        spent.append(whole["cpu_s"] / n)
         with Memory.open(path, embedder=EMBEDDER) as memory:
-            start = time.process_time()
-            found = check_up(memory.store)
-            spent.append((time.process_time() - start) / n)
             memory.ingest(
                 [Draft(key=Key(("more",), f"m{i}"), content=text) for i, text in enumerate(contents[n:])]
             )
-            start = time.process_time()
-            check_up(memory.store, since=found.newest, thresholds=found.thresholds)
-            increment = time.process_time() - start
-        note(f"check-up of {n}: {spent[-1] * 1e6:.0f} us an artifact, {more} more in {increment:.2f} s CPU")
-    return spent[1] / spent[0], increment
+        new = apart(path, int(whole["newest"]))
+        increment = new["cpu_s"]
+        note(
+            f"check-up of {n}: {spent[-1] * 1e6:.0f} us an artifact ({spent[-1] / spent[0]:.2f}), "
+            f"peak {whole['peak_mb']:.0f} MB; {more} more in {increment:.2f} s CPU"
+        )
+        for file in folder.glob(f"{path.name}*"):
+            file.unlink()
+    return spent[-1] / spent[0], increment
 
 
 def drifted(data: Path, seed: int) -> dict[str, float]:
@@ -214,11 +251,17 @@ class Always:
 
 
 def rage(path: Path) -> None:
-    """Check up and repair a memory over and over with a detector that always fires."""
+    """Check up and repair over and over with a detector that always fires, and undo every other repair."""
+    step_back()  # as the command line does
     keeping = Keeping(policy=Policy(confirmed=frozenset(Remedy)), detectors=(Always(),))
     with Memory.open(path, embedder=EMBEDDER) as memory:
-        for _ in range(8):
-            memory.checkup(repair=True, keeping=keeping)
+        print("begun", flush=True)
+        for turn in range(ROUNDS):
+            done = [one.case for one in memory.checkup(repair=True, keeping=keeping).outcomes if one.case]
+            if turn % 2 and done:
+                memory.undo(done[-1], actor="storm", reason="another's work")
+        waiting = len(memory.housekeeper(keeping).desk.waiting())
+        note(f"storm: {waiting} wait for a person, {MOST} may")
 
 
 def storm(data: Path, folder: Path) -> dict[str, float | int]:
@@ -227,33 +270,36 @@ def storm(data: Path, folder: Path) -> dict[str, float | int]:
     build(path, texts(data, 2_000))
     with Memory.open(path, embedder=EMBEDDER) as reader:
 
-        def p95(until: threading.Event | None) -> float:
-            taken: list[float] = []
-            while len(taken) < 200 or (until is not None and not until.is_set()):
-                start = time.perf_counter()
-                reader.search("person", scope=("user", str(len(taken) % 40)), by="vector")
-                taken.append(time.perf_counter() - start)
-            return float(np.quantile(taken, 0.95))
+        def searches() -> Iterator[float]:
+            """Seconds that each search of a window took."""
+            over = time.perf_counter() + _WINDOW_S
+            while (start := time.perf_counter()) < over:
+                reader.search("person", scope=("user", str(int(start * 1e3) % 40)), by="vector")
+                yield time.perf_counter() - start
 
-        usual = p95(None)
-        over = threading.Event()
-
-        def begin() -> None:
-            # A process of its own, as cron makes one: a thread would share this one's interpreter lock.
-            try:
-                subprocess.run([sys.executable, "-m", "bench.health", "--rage", str(path)], check=True)
-            finally:
-                over.set()
-
-        thread = threading.Thread(target=begin)
-        thread.start()
-        during = p95(over)
-        thread.join()
+        # A process of its own, as cron makes one: a thread would share this one's interpreter lock.
+        command = [sys.executable, "-m", "bench.health", "--rage", str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as repairs:
+            assert repairs.stdout is not None
+            repairs.stdout.readline()
+            during: list[float] = []
+            usual: list[float] = []
+            while repairs.poll() is None:
+                during += searches()
+                repairs.send_signal(signal.SIGSTOP)
+                usual += searches()
+                repairs.send_signal(signal.SIGCONT)
+        if repairs.returncode:
+            raise SystemExit(f"the storm ended with {repairs.returncode}")
+        with_it, without = (float(np.quantile(taken, 0.95)) for taken in (during, usual))
         tries: Counter[str] = Counter()
         for case in reader.store.cases():
             tries.update(map(str, case.roots))
-        note(f"storm: P95 {usual * 1e3:.2f} -> {during * 1e3:.2f} ms, cases {len(reader.store.cases())}")
-    return {"p95_ratio": during / usual, "max_tries": max(tries.values(), default=0)}
+        note(
+            f"storm: P95 {without * 1e3:.2f} -> {with_it * 1e3:.2f} ms over {len(usual)} and {len(during)} "
+            f"searches, {len(reader.store.cases())} cases"
+        )
+    return {"p95_ratio": with_it / without, "max_tries": max(tries.values(), default=0)}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -264,15 +310,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("MEMOREPAIR_DATA", "data")))
     parser.add_argument("--rage", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--look", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--since", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.rage is not None:
         rage(given.rage)
+        return
+    if given.look is not None:
+        print(json.dumps(look(given.look, given.since)))
         return
     quick = given.quick
     with tempfile.TemporaryDirectory(prefix="bench-health-") as name:
         folder = Path(name)
         ratio, increment = grown(
-            given.data, (10**3, 10**4) if quick else (10**4, 10**6), 10**2 if quick else 10**3, folder
+            given.data, (10**3, 10**4) if quick else (10**4, 10**5, 10**6), 10**2 if quick else 10**3, folder
         )
         result = {
             "drill": drilled(given.data, [10**4] if quick else [10**4, 10**5], folder, given.seed),

@@ -30,6 +30,9 @@ from memorepair.memory.values import is_number, is_whole
 from memorepair.memory.vectors import Embedder
 from memorepair.repair.ports import Remedy
 
+LEAST = 10
+"""Records in service that a drill needs."""
+
 _DAY = 86_400 * 10**9
 _OLD = 60 * _DAY
 _BULK = 10**9
@@ -133,7 +136,7 @@ def drill(
     Raises
     ------
     InvalidInput
-        A rate that is no share, or a memory that serves fewer than ten records.
+        A rate that is no share, or a memory that serves fewer than `LEAST` records.
     StoreError
         There is no memory at `path`, or it cannot be copied.
     """
@@ -189,7 +192,7 @@ def _drilled(
     with Memory.open(copy, clock=clock, embedder=embedder) as memory:
         memory.checkup(repair=True, keeping=EVERYTHING, progress=progress)
         base = [one.key for one in memory.list(kind=Kind.RECORD, state=State.ACTIVE)]
-        if len(base) < 10:
+        if len(base) < LEAST:
             raise InvalidInput("a drill needs ten records in service", witness=len(base))
         n = max(1, round(rate * len(base)))
         picked = random.Random(seed)  # noqa: S311 - a drill is to be made again, not to be secret

@@ -10,6 +10,7 @@ import sys
 from io import TextIOWrapper
 
 from memorepair.cli.app import app
+from memorepair.cli.priority import BEHIND, step_back
 
 __all__ = ["app", "main"]
 
@@ -19,4 +20,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
+    if BEHIND.intersection(sys.argv[1:2]):
+        step_back()
     app()

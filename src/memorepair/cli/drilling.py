@@ -9,7 +9,7 @@ import typer
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db
 from memorepair.cli.output import emit, progress, rows, say
-from memorepair.drilling import drill, recommend
+from memorepair.drilling import DrillReport, drill, recommend
 from memorepair.facade.memory import DEFAULT_EMBEDDER
 
 
@@ -37,13 +37,18 @@ def run(
         emit(last if times == 1 else {"drills": [one.to_json() for one in reports], "recommended": advice})
     else:
         for report in reports:
-            lines = [
-                (damage, one.injected, one.named, one.alarms, one.repaired, one.rightly, one.harmed)
-                for damage, one in report.counts.items()
-            ]
-            columns = ("damage", "injected", "found", "false alarms", "repaired", "rightly", "harmed")
-            rows(f"drill, seed {report.seed}, {report.artifacts:,} artifacts", columns, lines)
+            table(report)
         for group, value in advice.items():
             say(f"recommended threshold of {group}: {value:.3f}")
     harmed = any(one.harmed for report in reports for one in report.counts.values())
     return PROBLEMS if harmed else CLEAN
+
+
+def table(report: DrillReport) -> None:
+    """A drill for a person."""
+    lines = [
+        (damage, one.injected, one.named, one.alarms, one.repaired, one.rightly, one.harmed)
+        for damage, one in report.counts.items()
+    ]
+    columns = ("damage", "injected", "found", "false alarms", "repaired", "rightly", "harmed")
+    rows(f"drill, seed {report.seed}, {report.artifacts:,} artifacts", columns, lines)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memorepair.cli.checkup import Confirm, keeping, outcomes, show
+from memorepair.cli.drilling import table
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db, opened
 from memorepair.cli.output import emit, progress, say
+from memorepair.errors import MissingDependency
+from memorepair.housekeeping import Keeping
+from memorepair.patrolling import Round, add_patrol, make_round
 
 
 def add_to(app: typer.Typer) -> None:
@@ -24,19 +29,54 @@ def patrol(
         typer.Option(help="What has happened: import, upgrade, model, permission; repeat it."),
     ] = None,
     confirm: Confirm = None,
+    every: Annotated[
+        float | None,
+        typer.Option(metavar="MINUTES", help="Stay, and make a round so often; needs APScheduler."),
+    ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Make the checks that are due and the repairs whose time has come; exit code 1 where damage is found."""
+    """Make the checks that are due, the repairs whose time has come, and a monthly drill on a copy.
+
+    Exit code 1 where damage is found, or a drill has harmed something.
+    """
     how = keeping(confirm)
+    if every is not None:
+        return _stay(db, every, how, as_json=as_json)
     with opened(db) as memory, progress(quiet=as_json) as step:
-        found = memory.patrol(after or (), keeping=how, progress=step)
+        found = make_round(memory, after or (), keeping=how, progress=step)
+    _tell(found, as_json=as_json)
+    report = found.patrol.report
+    damaged = report is not None and report.checkup.findings
+    return PROBLEMS if damaged or _harmed(found) else CLEAN
+
+
+def _stay(db: Path, minutes: float, how: Keeping, *, as_json: bool) -> int:
+    """Rounds until somebody interrupts them."""
+    try:
+        from apscheduler.schedulers.blocking import BlockingScheduler
+    except ImportError as error:
+        raise MissingDependency(
+            "patrol --every needs APScheduler: pip install 'memorepair[patrol]', or let cron call patrol",
+            witness="apscheduler",
+        ) from error
+    opened(db).close()
+    scheduler = BlockingScheduler()
+    add_patrol(scheduler, db, minutes=minutes, keeping=how, told=lambda made: _tell(made, as_json=as_json))
+    scheduler.start()
+    return CLEAN
+
+
+def _tell(found: Round, *, as_json: bool) -> None:
     if as_json:
         emit(found.to_json())
-    else:
-        say(f"checks: {', '.join(found.checks) or 'none is due'}")
-        outcomes(found.resumed)
-        if found.report is not None:
-            show(found.report)
-        if found.drill_due:
-            say("a drill is due: memorepair drill", style="yellow")
-    return PROBLEMS if found.report is not None and found.report.checkup.findings else CLEAN
+        return
+    say(f"checks: {', '.join(found.patrol.checks) or 'none is due'}")
+    outcomes(found.patrol.resumed)
+    if found.patrol.report is not None:
+        show(found.patrol.report)
+    if found.drill is not None:
+        table(found.drill)
+
+
+def _harmed(found: Round) -> bool:
+    return found.drill is not None and any(one.harmed for one in found.drill.counts.values())

@@ -107,10 +107,18 @@ def _first(ascending: Packed) -> npt.NDArray[np.bool_]:
     return first
 
 
-def _runs(ascending: Packed) -> tuple[Ints, Ints]:
-    """Where each run of equal keys begins, and its length."""
-    starts = np.flatnonzero(_first(ascending >> _HALF))
-    return starts, np.diff(np.r_[starts, len(ascending)])
+def _lengths(ascending: Packed) -> npt.NDArray[np.uint32]:
+    """Of each run of equal keys its length; a part at a time, so that memory stays small."""
+    first = np.ones(len(ascending), np.bool_)
+    for start in range(1, len(ascending), _FLUSH):
+        key = ascending[start - 1 : start + _FLUSH] >> _HALF
+        np.not_equal(key[1:], key[:-1], out=first[start : start + _FLUSH])
+    starts = np.flatnonzero(first)
+    lengths = np.empty(len(starts), np.uint32)
+    if len(starts):
+        np.subtract(starts[1:], starts[:-1], out=lengths[:-1], casting="unsafe")
+        lengths[-1] = len(ascending) - starts[-1]
+    return lengths
 
 
 def rarity(count: Ints) -> npt.NDArray[np.uint8]:
@@ -121,10 +129,16 @@ def rarity(count: Ints) -> npt.NDArray[np.uint8]:
 
 def rarest(found: Packed, keys: int = KEYS) -> Packed:
     """Of each row its rarest keys that occur twice at least; ascending by key, then row."""
-    _, lengths = _runs(found)
-    shared = np.repeat(lengths > 1, lengths)
-    kept = found[shared]
-    rare = np.repeat(rarity(lengths), lengths)[shared]
+    lengths = _lengths(found)
+    parts = range(0, len(lengths), _FLUSH)
+    rare = np.concatenate(
+        [rarity(lengths[start : start + _FLUSH].astype(np.int64)) for start in parts]
+        or [np.zeros(0, np.uint8)]
+    )
+    rare = np.repeat(rare, lengths)
+    del lengths
+    shared = rare > 1  # a count of 1 is exact
+    kept, rare = found[shared], rare[shared]
     if not len(kept):
         return kept
     # The number of a row within its part, its rarity and its key fit one word.
@@ -167,7 +181,7 @@ def pairs(
     by_rank = np.argsort(order).astype(np.uint32)
     ranked.sort()
     member = by_rank[(ranked & _LOW).astype(np.uint32)]
-    _, lengths = _runs(ranked)
+    lengths = _lengths(ranked)
     del ranked
     run = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
     reach = np.repeat(np.where(lengths <= CAP, CAP - 1, WINDOW).astype(np.uint8), lengths)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from sys import intern
 
 from memorepair.health.finding import Finding
 from memorepair.health.rows import Rows
@@ -61,25 +64,27 @@ class Traits:
         updated = rows.survey.updated.tolist()
         size = Counter(updated)
         model = _models(rows)
-        self._of: list[dict[str, str]] = []
-        self._count: dict[str, Counter[str]] = {what: Counter() for what in _ORDER}
+        self._of: dict[str, list[str | None]] = {what: [] for what in _ORDER}
         self._place: dict[Key, int] = {}
         for row in range(rows.n):
             metadata = rows.metadata(row)
-            found: dict[str, str] = {}
-            named = next((metadata[name] for name in BATCH_NAMES if name in metadata), None)
-            if isinstance(named, str | int) and not isinstance(named, bool):
-                found["import batch"] = str(named)
+            batch = next((metadata[name] for name in BATCH_NAMES if name in metadata), None)
+            if isinstance(batch, str | int) and not isinstance(batch, bool):
+                batch = str(batch)
             elif size[updated[row]] >= BATCH:
-                found["import batch"] = f"of {size[updated[row]]} at {_instant(updated[row])}"
+                batch = f"of {size[updated[row]]} at {_instant(updated[row])}"
+            else:
+                batch = None
             writer = next((metadata[name] for name in WRITER_NAMES if name in metadata), None)
-            found["writer"] = str(writer) if isinstance(writer, str) else f"source {rows.sources[row]}"
-            if row in model:
-                found["model version"] = model[row]
-            found["window"] = f"hour of {_instant(updated[row] // HOUR * HOUR)}"
+            found = {
+                "import batch": batch,
+                "model version": model.get(row),
+                "writer": writer if isinstance(writer, str) else f"source {rows.sources[row]}",
+                "window": f"hour of {_instant(updated[row] // HOUR * HOUR)}",
+            }
             for what, which in found.items():
-                self._count[what][which] += 1
-            self._of.append(found)
+                self._of[what].append(None if which is None else intern(which))
+        self._count = {what: Counter(filter(None, which)) for what, which in self._of.items()}
 
     def place(self, key: Key) -> int | None:
         """The row of a key."""
@@ -94,7 +99,7 @@ class Traits:
             return None
         best: tuple[float, int, Cause] | None = None
         for rank, what in enumerate(_ORDER):
-            shared = Counter(self._of[row][what] for row in members if what in self._of[row])
+            shared = Counter(which for row in members if (which := self._of[what][row]) is not None)
             for which, n in shared.most_common(1):
                 whole = self._count[what][which]
                 lift = n * self._rows.n / (len(members) * whole)
@@ -110,6 +115,8 @@ class Traits:
 
 def causes(rows: Rows, findings: Sequence[Finding]) -> dict[str, Cause]:
     """Of each finding's code the cause that joins its findings, where there is one."""
+    if not findings:
+        return {}
     traits = Traits(rows)
     grouped: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -128,9 +135,8 @@ def _models(rows: Rows) -> Mapping[int, str]:
     return found
 
 
+@lru_cache(maxsize=1 << 10)
 def _instant(nanoseconds: int) -> str:
-    from datetime import UTC, datetime
-
     try:
         return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError, OSError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 
 import numpy as np
@@ -18,7 +18,14 @@ from memorepair.health.conflict.compare import (
     speaks_of_the_user,
     verdict,
 )
-from memorepair.health.conflict.facts import LONGEST_CLAUSE, LONGEST_TEXT, Fact, facts_of_row
+from memorepair.health.conflict.facts import (
+    LONGEST_CLAUSE,
+    LONGEST_TEXT,
+    Fact,
+    cleaned,
+    content,
+    facts_of_row,
+)
 from memorepair.health.conflict.judge import Answer
 from memorepair.health.detector import Asked, Found, about
 from memorepair.health.finding import Damage, Finding, Level
@@ -32,6 +39,9 @@ PARTNERS = 12
 
 NEAREST = 3
 """Rows of one subject that an announced change is compared with: the newest before it."""
+
+LOOK_BACK = 32
+"""Rows of a scope among which an announced change about somebody else looks for what it is about."""
 
 _DENIED = "denied words"
 _RULED = {"scene": 0.8, "polarity or limit": 0.95, "antonym": 0.95, "single slot, other value": 0.9}
@@ -142,6 +152,7 @@ class _Pairs:
         slots, slot_rows, words, word_rows = [], [], [], []
         self._speaker: dict[int, list[int]] = defaultdict(list)
         self._announcing: list[tuple[int, int]] = []
+        self._of_others: list[tuple[int, int]] = []
         rows = self._rows
         served = np.flatnonzero(rows.served).tolist()
         for place, row in enumerate(served):
@@ -173,24 +184,54 @@ class _Pairs:
                 yield run.tolist()
 
     def _note_change(self, row: int, text: str, said: tuple[Fact, ...], salt: int) -> None:
-        if row in self._rows.slots or not speaks_of_the_user(text):
+        if row in self._rows.slots:
             return
-        self._speaker[salt].append(row)
-        if announces(text) and not said and len(text) <= LONGEST_CLAUSE:
-            self._announcing.append((salt, row))
+        speaks = speaks_of_the_user(text)
+        if speaks:
+            self._speaker[salt].append(row)
+        # What the rules understand whole has its slot, and is compared there.
+        if len(text) <= LONGEST_CLAUSE and not any(fact.whole for fact in said) and announces(text):
+            (self._announcing if speaks else self._of_others).append((salt, row))
 
     def _changes(self) -> Iterator[tuple[int, int]]:
+        """(older, newer): an announced change, and the newest before it that it may be about."""
+        speakers = {salt: self._in_order(rows) for salt, rows in self._speaker.items()}
+        yield from self._before(self._announcing, speakers, lambda row, older: older[-NEAREST:])
+        salts = np.unique([salt for salt, _ in self._of_others])
+        scope = self._rows.survey.scope
+        about = np.flatnonzero(self._rows.served & np.isin(scope, salts))
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        for row in about.tolist():
+            members[int(scope[row])].append(row)
+        everybody = {salt: self._in_order(rows) for salt, rows in members.items()}
+        yield from self._before(self._of_others, everybody, self._sharing)
+
+    def _in_order(self, rows: list[int]) -> list[int]:
         updated = self._rows.survey.updated
-        order = {
-            salt: sorted(rows, key=lambda row: (int(updated[row]), row))
-            for salt, rows in self._speaker.items()
-        }
+        return sorted(rows, key=lambda row: (int(updated[row]), row))
+
+    def _before(
+        self,
+        announcing: list[tuple[int, int]],
+        order: Mapping[int, list[int]],
+        nearest: Callable[[int, list[int]], list[int]],
+    ) -> Iterator[tuple[int, int]]:
         places = {row: place for rows in order.values() for place, row in enumerate(rows)}
-        for salt, row in self._announcing:
+        for salt, row in announcing:
             place = places[row]
-            for older in order[salt][max(0, place - NEAREST) : place]:
+            for older in nearest(row, order[salt][max(0, place - LOOK_BACK) : place]):
                 if self._asked.wants(row) or self._asked.wants(older):
                     yield older, row
+
+    def _sharing(self, row: int, older: list[int]) -> list[int]:
+        """The newest few that share more than one word with a row."""
+        said = content(cleaned(self._rows.text(row)))
+        shared = [
+            one
+            for one in older
+            if len(text := self._rows.text(one)) <= LONGEST_CLAUSE and len(content(cleaned(text)) & said) > 1
+        ]
+        return shared[-NEAREST:]
 
 
 def _hashed(*parts: object) -> int:
