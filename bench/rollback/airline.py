@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -68,6 +68,16 @@ class Airline:
             if held is not None and held.row != self.database.table(table).get(id):
                 found[f"{table}/{id}"] = dict(held.row)
         return sha256(canonical(found).encode()).hexdigest()
+
+    def moved(self, after: Database) -> Airline:
+        """The same rows once the users' addresses have been migrated."""
+        there = Airline(after, touched=set(self.touched))
+        for table, id in self.touched:
+            held = self.rows.find(table, id)
+            if held is not None:
+                row = held.row | {"address": after.users[id]["address"]} if table == "users" else held.row
+                there.rows.put(table, id, replace(held, row=row))
+        return there
 
     def tool(self, name: str) -> Tool:
         """A tool of the airline, with what it does to the world."""
@@ -122,7 +132,7 @@ class Clerk:
     def __init__(self, run: Run, facts: Mapping[str, str], world: Airline) -> None:
         self._run = run
         self._facts = facts
-        self._world = world
+        self.world = world
 
     def __call__(self, run: Recorder) -> None:
         said = [step.text for step in self._run.steps if isinstance(step, Said) and not step.by_assistant]
@@ -137,13 +147,14 @@ class Clerk:
                 id=f"know {name}",
             )
         writes: list[Step] = []
+        told: list[Step] = []
         for call in calls_of(self._run):
             step = self._call(run, call, ask, known, writes)
             if call.tool in WRITES:
                 writes.append(step)
-        run.answer(
-            lambda: "; ".join(step.content for step in writes) or "done", uses=[ask, *writes], id="answer"
-        )
+            if self.tells(call):
+                told.append(step)
+        run.answer(lambda: "; ".join(step.content for step in told) or "done", uses=[ask, *told], id="answer")
 
     def _call(
         self, run: Recorder, call: ToolCall, ask: Step, known: Mapping[str, Step], writes: Sequence[Step]
@@ -154,10 +165,18 @@ class Clerk:
             if name in TABLE and isinstance(value, str) and value in known
         }
         given = {**call.arguments, **{name: value_of(step) for name, step in about.items()}}
-        uses = [*about.values(), *writes]
+        uses = [*about.values(), *self.looks(run, call), *writes]
         plan = run.plan(f"{call.tool} as asked", uses=[ask, *uses], id=f"plan {call.message}")
-        tool = self._world.tool(call.tool)
+        tool = self.world.tool(call.tool)
         return run.call(tool, plan=plan, uses=uses, id=f"call {call.message}", **given)
+
+    def tells(self, call: ToolCall) -> bool:
+        """Whether the answer repeats what a call has returned."""
+        return call.tool in WRITES
+
+    def looks(self, run: Recorder, call: ToolCall) -> list[Step]:
+        """What else of memory a call shows."""
+        return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

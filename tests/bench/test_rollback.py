@@ -11,6 +11,7 @@ from bench.rollback.cases import draw
 from bench.rollback.happened import COUNTS, MULTIPLE, cases
 from bench.rollback.measure import measure
 from bench.rollback.methods import BESIDE, JUDGED_AT_ONCE, METHODS, model_judge
+from bench.rollback.migration import migration
 from bench.rollback.navigation import journeys
 from bench.rollback.worlds import DOMAINS
 
@@ -64,3 +65,11 @@ def test_a_journey_and_a_real_run_are_recovered(tmp_path: Path, real_input: Call
     told = airline(real_input("traces-tau-bench"), limit=2)
     assert (told["cases"], told["recovery"]) == (2, 1.0)
     assert told["tool_calls_again"] < told["tool_calls"]
+
+
+def test_after_the_real_migration_exactly_the_marked_calls_run_again(
+    real_input: Callable[[str], Path],
+) -> None:
+    told = migration(real_input("traces-tau-bench"), limit=3)
+    assert told["exact"] == told["same_addresses"] == told["same_database"] == told["runs"] == 3
+    assert told["tool_calls_again"] == 3
