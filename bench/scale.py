@@ -4,13 +4,14 @@
 
 A store of 10^6 artifacts and 3 * 10^6 arcs is built through `Memory.ingest`, and one of a tenth of the
 size; cascades are scattered over all of it. Each is measured in a process of its own that opens the file
-anew, through the verbs of `Memory`. ``withdraw_large_cpu_s`` is the median CPU time of `Memory.delete` on a
-root of a tenth of all artifacts, ``withdraw_100_ms`` the median wall time of one whose cascade has 100
-members, ``get_ms`` the median wall time of `Memory.get` of artifacts at random, ``growth_ratio`` the CPU
-time of a large withdrawal a member against that in the small store. ``disk_mb`` counts every file of the
-store after the import, ``rss_mb`` is the peak of the measuring process. ``--quick``: 10^5 artifacts against
-10^4. ``--save`` writes the figures with the machine to bench/results. With ``--json`` the last line of
-standard output is one JSON object.
+anew, through the verbs of `Memory`; the large withdrawals take turns, one in the small store, one in the
+large, for a ratio wants the same load on both. ``withdraw_large_cpu_s`` is the median CPU time of
+`Memory.delete` on a root of a tenth of all artifacts, ``withdraw_100_ms`` the median wall time of one whose
+cascade has 100 members, ``get_ms`` the median wall time of `Memory.get` of artifacts at random,
+``growth_ratio`` the CPU time of a large withdrawal a member against that in the small store. ``disk_mb``
+counts every file of the store after the import, ``rss_mb`` is the peak of the measuring process. ``--quick``:
+10^5 artifacts against 10^4. ``--save`` writes the figures with the machine to bench/results. With
+``--json`` the last line of standard output is one JSON object.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
-from typing import TypeVar, TypeVarTuple, Unpack
+from typing import TypeVarTuple, Unpack
 
 import numpy as np
 
@@ -35,11 +37,10 @@ from bench.registry import machine, note, save
 from memorepair.facade import Memory
 from memorepair.graphs.digraph import Int64
 
-_T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
 
 LARGE_SHARE = 10
-LARGE_TIMES = 3
+LARGE_TIMES = 5
 SMALL = 100
 SMALL_TIMES = 20
 GETS = 5_000
@@ -121,11 +122,23 @@ def build(file: Path, n: int) -> Import:
     )
 
 
-def measure(file: Path, n: int) -> Figures:
-    """Knock at the doors, then withdraw."""
-    drawn = population(n)
-    rng = np.random.default_rng(1)
-    with Memory.open(file, create=False) as memory:
+class Visitor:
+    """Knocks at the doors of one store, then withdraws; lives in the process that measures."""
+
+    def __init__(self, file: Path, n: int) -> None:
+        self._drawn = population(n)
+        self._memory = Memory.open(file, create=False)
+        self._n = n
+        self._large: list[tuple[float, float]] = []
+
+    def withdraw_large(self, nth: int) -> None:
+        """The nth of the large cascades."""
+        self._large.append(_withdraw(self._memory, self._drawn, self._drawn.families[nth]))
+
+    def knock(self) -> Callable[[], Figures]:
+        """Read and search; what is left is to withdraw the small cascades, which gives all figures."""
+        memory, drawn, n = self._memory, self._drawn, self._n
+        rng = np.random.default_rng(1)
         first, _ = _timed(memory.get, [(drawn.key(i),) for i in rng.integers(n, size=GETS).tolist()])
         wall, cpu = _timed(memory.get, [(drawn.key(i),) for i in rng.integers(n, size=GETS).tolist()])
         some = rng.integers(n, size=SEARCHES).tolist()
@@ -136,26 +149,66 @@ def measure(file: Path, n: int) -> Figures:
             return median(walls), spent / SEARCHES
 
         rare_ms, common_ms, short_ms = searches(rare), searches(lambda _: COMMON), searches(lambda _: "no")
-        large = [_withdraw(memory, drawn, family) for family in drawn.families[:LARGE_TIMES]]
-        small = [_withdraw(memory, drawn, family) for family in drawn.families[LARGE_TIMES:]]
-    return Figures(
-        n=n,
-        large_cpu_s=[cpu for cpu, _ in large],
-        large_wall_s=[wall for _, wall in large],
-        small_cpu=[cpu * 1e3 for cpu, _ in small],
-        small_wall=[wall * 1e3 for _, wall in small],
-        get=median(wall),
-        get_cpu=cpu / GETS,
-        get_p99=float(np.percentile(wall, 99)),
-        get_cold_p99=float(np.percentile(first, 99)),
-        search_rare=rare_ms[0],
-        search_common=common_ms[0],
-        search_short=short_ms[0],
-        search_rare_cpu=rare_ms[1],
-        search_common_cpu=common_ms[1],
-        search_short_cpu=short_ms[1],
-        rss_mb=_peak_mb(),
-    )
+
+        def figures() -> Figures:
+            small = [_withdraw(memory, drawn, family) for family in drawn.families[LARGE_TIMES:]]
+            memory.close()
+            return Figures(
+                n=n,
+                large_cpu_s=[cpu for cpu, _ in self._large],
+                large_wall_s=[wall for _, wall in self._large],
+                small_cpu=[cpu * 1e3 for cpu, _ in small],
+                small_wall=[wall * 1e3 for _, wall in small],
+                get=median(wall),
+                get_cpu=cpu / GETS,
+                get_p99=float(np.percentile(wall, 99)),
+                get_cold_p99=float(np.percentile(first, 99)),
+                search_rare=rare_ms[0],
+                search_common=common_ms[0],
+                search_short=short_ms[0],
+                search_rare_cpu=rare_ms[1],
+                search_common_cpu=common_ms[1],
+                search_short_cpu=short_ms[1],
+                rss_mb=_peak_mb(),
+            )
+
+        return figures
+
+
+def visit(file: Path, n: int, turns: Connection) -> None:
+    """Measure one store: a number from the other end is a large cascade's turn, None the end."""
+    visitor = Visitor(file, n)
+    figures = visitor.knock()
+    turns.send(None)
+    while (nth := turns.recv()) is not None:
+        visitor.withdraw_large(nth)
+        turns.send(None)
+    turns.send(figures())
+
+
+def measure(files: Mapping[int, Path]) -> list[Figures]:
+    """The figures of each store, by its size, in turns."""
+    spawn = multiprocessing.get_context("spawn")
+    ends = [spawn.Pipe() for _ in files]
+    pipes = [ours for ours, _ in ends]
+    processes = [
+        spawn.Process(target=visit, args=(file, n, theirs))
+        for (n, file), (_, theirs) in zip(files.items(), ends, strict=True)
+    ]
+    for process, (ours, theirs) in zip(processes, ends, strict=True):  # one after the other reads
+        process.start()
+        theirs.close()
+        ours.recv()
+    for nth in range(LARGE_TIMES):
+        for pipe in pipes:
+            pipe.send(nth)
+            pipe.recv()
+    found: list[Figures] = []
+    for pipe, process in zip(pipes, processes, strict=True):
+        pipe.send(None)
+        found.append(pipe.recv())
+        process.join()
+    return found
 
 
 def _withdraw(memory: Memory, drawn: Population, family: Int64) -> tuple[float, float]:
@@ -184,10 +237,10 @@ def _peak_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def apart(work: Callable[[Path, int], _T], file: Path, n: int) -> _T:
-    """Run it in a fresh process, so that its memory is its own."""
+def apart(file: Path, n: int) -> Import:
+    """Import in a fresh process, so that its memory is its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, (file, n))
+        return pool.apply(build, (file, n))
 
 
 def run(n: int, folder: Path) -> tuple[dict[str, float], dict[str, object]]:
@@ -195,7 +248,7 @@ def run(n: int, folder: Path) -> tuple[dict[str, float], dict[str, object]]:
     imports: dict[int, Import] = {}
     for size in (n // 10, n):
         note(f"{size} artifacts, {3 * size} arcs")
-        imported = apart(build, folder / f"{size}.db", size)
+        imported = apart(folder / f"{size}.db", size)
         note(
             f"  import: rows {imported.rows_cpu_s:.1f} s CPU, index {imported.index_cpu_s:.1f} s CPU,"
             f" commits {imported.commit_cpu_s:.1f} s CPU, all"
@@ -203,12 +256,11 @@ def run(n: int, folder: Path) -> tuple[dict[str, float], dict[str, object]]:
             f" peak {imported.rss_mb:.0f} MB"
         )
         imports[size] = imported
-    found: list[tuple[Import, Figures]] = []
-    for size, imported in imports.items():  # one after the other: a ratio wants the same load on both
-        figures = apart(measure, folder / f"{size}.db", size)
-        note(f"{size} artifacts")
+    measured = measure({size: folder / f"{size}.db" for size in imports})
+    for figures in measured:
+        note(f"{figures.n} artifacts")
         _tell(figures)
-        found.append((imported, figures))
+    found = list(zip(imports.values(), measured, strict=True))
     (small_import, small), (large_import, large) = found
     ratio = _import_cpu(large_import) / _import_cpu(small_import) / 10
     note(f"import, CPU an artifact in the large store against the small one: {ratio:.2f}")
