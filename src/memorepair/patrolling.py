@@ -22,7 +22,17 @@ _MONTH = 30 * 86_400 * 10**9
 class Scheduler(Protocol):
     """What calls a function again and again; APScheduler 3 is one."""
 
-    def add_job(self, func: Callable[[], None], trigger: str, **options: object) -> object:
+    def add_job(
+        self,
+        func: Callable[[], None],
+        trigger: str,
+        *,
+        minutes: float,
+        id: str,
+        max_instances: int,
+        coalesce: bool,
+        replace_existing: bool,
+    ) -> object:
         """Call `func` as `trigger` and its options say."""
         ...
 

@@ -14,7 +14,7 @@ import pytest
 import memorepair as mr
 from memorepair.errors import InvalidInput
 from memorepair.governance import Policy
-from memorepair.health import check_up
+from memorepair.health import Expected, check_up
 from memorepair.health.finding import Damage
 from memorepair.housekeeping import Keeping
 from memorepair.memory import points
@@ -92,7 +92,7 @@ def test_contradiction_of_two_facts_in_one_slot(memory: mr.Memory, cases: Callab
 
 
 def _single(found: list[Case]) -> Keeping:
-    expected = mr.health.Expected(single=frozenset(case["subject"] for case in found))
+    expected = Expected(single=frozenset(case["subject"] for case in found))
     return Keeping(policy=ALL.policy, expected=expected)
 
 
