@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import lzma
 import sqlite3
 import subprocess
 import sys
@@ -16,8 +19,9 @@ import pytest
 
 from memorepair.errors import InvalidInput, MemoRepairError, NotAligned, OtherSpace, UndoRefused
 from memorepair.facade import Memory
+from memorepair.health import drift
 from memorepair.health.reembedding import Bounds
-from memorepair.memory.artifact import Draft, Key, State
+from memorepair.memory.artifact import Draft, Embedding, Key, State
 from memorepair.memory.vectors import Embedder, HashedNgrams, Space, Vectors, space_of
 from memorepair.repair.ports import Remedy
 
@@ -162,8 +166,6 @@ def test_no_search_mixes_spaces_of_equal_dimension(opened: Opener) -> None:
 
 
 def test_embeddings_of_ones_own_are_searched_in_their_space_all_the_same(opened: Opener) -> None:
-    from memorepair.memory.artifact import Embedding
-
     mine = Embedding(vector=(0.6, 0.8), model="mine", revision="1", normalised=True)
     with opened() as memory:
         filled(memory, 10)
@@ -447,3 +449,44 @@ def test_anchors_of_the_new_space_raise_no_alarm_after_a_switch(opened: Opener) 
         assert memory.check_vectors() == []
         assert memory.patrol(["model"]).report is not None
         assert not memory.housekeeper().check_drift()
+
+
+def test_two_processes_that_move_to_one_model_end_with_one_switch(opened: Opener) -> None:
+    with opened() as memory:
+        filled(memory)
+    done: list[int | None] = []
+
+    def other(turn: int) -> None:
+        if turn == 2 and not done:
+            done.append(0)
+            with opened(Wrapped()) as second:
+                done.append(second.reembed(**WHO).case)
+
+    with opened(Wrapped(before=other)) as memory:
+        assert memory.reembed(**WHO, batch=20).case is None
+        assert done == [0, 1]
+        assert memory.vectors().home == space_of(Wrapped())
+        assert memory.store.check() == []
+
+
+def test_real_vectors_of_two_dimensions_and_two_families(
+    tmp_path: Path, real_input: Callable[[str], Path]
+) -> None:
+    recorded = json.loads(
+        lzma.decompress((real_input("embeddings-otel-openai") / "embeddings.json.xz").read_bytes())
+    )
+    rows = [(one["embedding"], answer["model"]) for answer in recorded for one in answer["data"]]
+    with Memory.open(tmp_path / "real.db", embedder=None) as memory:
+        for n, (said, model) in enumerate(rows):
+            packed = base64.b64decode(said) if isinstance(said, str) else np.array(said, "<f4").tobytes()
+            numbers = tuple(np.frombuffer(packed, "<f4").tolist())
+            there = Embedding(vector=numbers, model=model, revision="1", normalised=True)
+            memory.record(f"text {n}", id=f"v{n}", scope=SCOPE, embedding=there)
+        small = {f"v{n}" for n, (said, _) in enumerate(rows) if len(said) == 512}
+        large = next(numbers for numbers, _ in rows if len(numbers) == 1536)
+        older = Embedding(vector=tuple(large), model="text-embedding-ada-002", revision="1", normalised=True)
+        memory.record("of another family", id="family", scope=SCOPE, embedding=older)
+        findings = memory.checkup(dry_run=True).checkup.findings
+        found = {code: {one.keys[0].id for one in findings if one.code == code} for code in drift.OTHER}
+    assert small
+    assert found == {"embedding_other_dimension": small, "embedding_other_model": {"family"}}

@@ -18,7 +18,10 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("quickstart", "formats", "doors", "evidence", "imports", "recovery")),
+    *(
+        f"docs/{name}.md"
+        for name in ("quickstart", "formats", "doors", "evidence", "imports", "recovery", "embeddings")
+    ),
 )
 
 

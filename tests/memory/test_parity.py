@@ -28,7 +28,7 @@ ENGINE_READS = {
     "statistics.take": "counts and lengths",
     "check._CONTENT": "content becomes a digest at once",
     "spaces._LACKING": "whether there is a vector; ids alone",
-    "spaces._FULLEST": "counts",
+    "spaces._FIRST": "the name of a space",
     "vectorindex._ROWS": "numbers, for a file that names versions; what they are comes through NEAR",
     "vectorindex._COUNT": "counts",
     "vectorindex.prepare": "a number",

@@ -228,6 +228,8 @@ def other_space(store: Store) -> Finding | None:
     if space is None or home is None or home == space:
         return None
     rows = store.spaces()
+    if not rows.get(home):
+        return None
     return Finding(
         code="embedding_other_dimension" if space.dimension != home.dimension else "embedding_other_model",
         damage=Damage.DRIFT,

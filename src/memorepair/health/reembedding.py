@@ -211,7 +211,7 @@ def reembed(
         done = Reembedding(
             former=former, space=space, lacking=lacking, embedded=made, blank=len(blank), alignment=alignment
         )
-        if former is None or former == space:
+        if former is None or store.home() == space:  # it did, or another process has switched meanwhile
             return done
         if alignment is None:
             alignment = aligned(store, former, space, bounds)

@@ -39,9 +39,8 @@ _VECTORS = f"""SELECT j.key, x.v FROM json_each(?1) j CROSS JOIN {NEAR}
     WHERE a.aid = j.value AND x.space = ?2 GROUP BY j.key"""  # noqa: S608  literals
 _SPACES = f"""SELECT p.model, p.revision, p.dimension, p.normalised, count(*) FROM {NEAR}
     JOIN space p ON p.space = x.space GROUP BY p.space ORDER BY p.space"""  # noqa: S608  literals
-_FULLEST = """SELECT p.model, p.revision, p.dimension, p.normalised FROM (
-        SELECT space, count(*) AS n FROM vector WHERE NOT given GROUP BY space) x
-    JOIN space p ON p.space = x.space ORDER BY x.n DESC, p.space LIMIT 1"""
+_FIRST = """SELECT p.model, p.revision, p.dimension, p.normalised FROM (
+        SELECT space FROM vector WHERE NOT given ORDER BY row LIMIT 1) x JOIN space p ON p.space = x.space"""
 # Odd multiplier of 32 bits: which versions are drawn depends on their numbers alone, and not on their age.
 _SAMPLE = f"""SELECT s.name, a.id FROM {NEAR} JOIN scope s ON s.sid = a.sid
     WHERE x.space = ?1 AND (?2 OR NOT x.given)
@@ -87,7 +86,7 @@ class Spaces:
     def home(self) -> Space | None:
         """Where memories live: the space of the last switch, else what `hold` has written down.
 
-        Without either it is the space that most vectors were made in. O(vectors) then.
+        Without either it is the space of the first vector that was made and is still there.
         """
         stands = self.switch()
         if stands is not None:
@@ -95,7 +94,7 @@ class Spaces:
         held = self._notes.read(BOOK).get("home")
         if isinstance(held, dict):
             return _space(held)
-        row = self._db.row(_FULLEST)
+        row = self._db.row(_FIRST)
         return None if row is None else Space(row[0], row[1], row[2], bool(row[3]))
 
     def hold(self, *, actor: str | None) -> None:

@@ -342,7 +342,7 @@ class Store(Protocol):
         ...
 
     def home(self) -> Space | None:
-        """Where memories live: the space of the last switch, else the one most vectors were made in."""
+        """Where memories live: the space of the last switch, else the one they began in."""
         ...
 
     def switch(self) -> Switch | None:
