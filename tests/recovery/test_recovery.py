@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
@@ -12,6 +15,7 @@ import pytest
 
 from memorepair.drills import Struck, fail, rehearse, striking
 from memorepair.errors import (
+    ApprovalNeeded,
     InvalidInput,
     StepFailed,
     Tombstoned,
@@ -736,3 +740,75 @@ def test_bad_input_is_refused_before_anything_is_withdrawn(
     with pytest.raises((InvalidInput, UnknownId)):
         memory.recover("dinner", HOME, **{"agent": diner, **wrong}, **WHO)
     assert memory.store.snapshot() == before
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+from memorepair.facade import Memory
+from memorepair.recovery import Effect, Tool
+from test_recovery import HOME, WHO, Diner, Town
+
+town = Town()
+town.booked.append("Chez Paul")
+
+
+def book(table):
+    with open({log!r}, "a") as log:
+        log.write(table)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+town.tools["book"] = Tool(
+    name="book", function=book, effect=Effect.COMPENSATABLE_WRITE, compensation=town.cancel
+)
+with Memory.open({db!r}, create=False) as memory:
+    memory.recover("dinner", HOME, agent=Diner(town), tools=town.tools.values(), **WHO)
+"""
+
+
+def test_a_killed_replay_leaves_word_of_the_call_it_was_killed_in(tmp_path: Path, town: Town) -> None:
+    """What may have run is not run again unasked, nor twice after a person has looked."""
+    db, log = tmp_path / "agent.db", tmp_path / "log"
+    diner = Diner(town)
+    with Memory.open(db) as memory:
+        live(memory, diner)
+    program = KILLED.format(tests=str(Path(__file__).parent), log=str(log), db=str(db))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert log.read_text() == "Le Bec"
+    with Memory.open(db, create=False) as memory:
+        (case,) = memory.store.cases()
+        with pytest.raises(ApprovalNeeded, match="may have run already") as asked:
+            memory.replay(case, "dinner", diner, tools=town.tools.values())
+        assert "book" not in town.ran
+        report = memory.replay(
+            case, "dinner", diner, tools=town.tools.values(), approved=[str(asked.value.witness)]
+        )
+        assert report.answer == "booked Le Bec, rain False"
+        assert memory.store.notes("begun calls") == {}
+        assert memory.store.check() == []
+
+
+def test_what_cannot_be_taken_back_is_not_done_twice_for_one_approval(memory: Memory, town: Town) -> None:
+    diner = Diner(town, posts=True)
+    live(memory, diner)
+
+    def stops(run: Recorder) -> None:
+        diner(run)
+        raise RuntimeError("later")
+
+    with pytest.raises(ApprovalNeeded) as asked:
+        memory.recover("dinner", HOME, agent=diner, tools=town.tools.values(), **WHO)
+    (case,) = memory.store.cases()
+    approved = [str(asked.value.witness)]
+    with pytest.raises(StepFailed):
+        memory.replay(case, "dinner", stops, tools=town.tools.values(), approved=approved)
+    with pytest.raises(ApprovalNeeded, match="may have run already") as again:
+        memory.replay(case, "dinner", diner, tools=town.tools.values(), approved=approved)
+    assert town.letters == ["dear Chez Paul", "dear Le Bec"]
+    memory.replay(
+        case, "dinner", diner, tools=town.tools.values(), approved=[*approved, str(again.value.witness)]
+    )
+    assert town.letters == ["dear Chez Paul", "dear Le Bec", "dear Le Bec"]
+    assert memory.store.notes("begun calls") == {}

@@ -6,6 +6,7 @@ trace.py       a stored run, typed
 origins.py     what counts as one source
 planning.py    which steps are taken again
 replay.py      the agent run again over its own record
+begun.py       what is about to be done to the world
 publication.py what a replay made goes into service
 recover.py     all of it as one case
 """

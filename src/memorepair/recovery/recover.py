@@ -14,6 +14,7 @@ from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
 from memorepair.memory.store import Store
 from memorepair.memory.values import check_type, named, require_names
+from memorepair.recovery.begun import Begun
 from memorepair.recovery.origins import with_echoes
 from memorepair.recovery.planning import RecoveryPlan, make_plan
 from memorepair.recovery.publication import former_versions, publish, without_echoes
@@ -231,6 +232,7 @@ def replay(
         take_back = taking_back(store, chosen, {one.name: one for one in tools})
         back = former_versions(store, _memories(one.key for one in cascade.open if one.kind not in STEPS))
         texts = {key: former.draft for key, former in back.items()}
+        begun = Begun(store, case)
         player = Replay(
             store,
             chosen.trace,
@@ -239,6 +241,7 @@ def replay(
             stated=cascade.roots,
             approved=approved,
             take_back=take_back,
+            begun=begun,
         )
         try:
             _take_steps(agent, player)
@@ -253,7 +256,9 @@ def replay(
         except BaseException as error:
             undo_writes(player.made, error)
             store.discard_staged(case)
+            begun.settle(published=False)
             raise
+        begun.settle(published=True)
         store.close_case(case)
     # Without a budget for repairs: only what stands on the same as before is served again.
     closed = engine.repair(store, case, operators=operators, budget=0.0, wait=wait).case

@@ -10,6 +10,7 @@ from memorepair.errors import ApprovalNeeded, TraceMismatch
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Json, Key, Read, Scope
 from memorepair.memory.store import Store
+from memorepair.recovery.begun import Begun
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
 from memorepair.recovery.tools import Effect, Tool
 from memorepair.recovery.trace import MODEL_STEPS, STEPS, Recorded, Step, Trace, grouped, out_of_service
@@ -64,6 +65,8 @@ class Replay(Recorder):
         Actions with an irreversible effect that may run, as their canonical text.
     take_back
         Takes back what the affected writes did to the world; called once, before the first tool runs.
+    begun
+        Notes what is about to be done to the world.
 
     Raises
     ------
@@ -84,6 +87,7 @@ class Replay(Recorder):
         stated: Collection[Key] = (),
         approved: Collection[str] = (),
         take_back: Callable[[], None] | None = None,
+        begun: Begun | None = None,
     ) -> None:
         super().__init__(store, scope=trace.scope[:-1], id=trace.id)
         self._trace = trace
@@ -92,6 +96,7 @@ class Replay(Recorder):
         self._stated = frozenset(stated)
         self._approved = frozenset(approved)
         self._take_back = take_back
+        self._begun = begun
         self._drafts: dict[Key, Draft] = {}
         self._frozen: dict[Key, None] = {}
         self._calls = 0
@@ -146,11 +151,12 @@ class Replay(Recorder):
         wanted = recorded is None or observed is None or not self._again.isdisjoint((action.key, result.key))
         if not wanted:
             return Step(result.key, result.kind, lambda: self._called(call, later))
-        self._require_approval(call)
-        self.prepare_world()
+        self._make_ready(call)
         return None
 
     def _end(self, call: Call, observed: Json) -> Step:
+        if self._begun is not None:
+            self._begun.end(call.action.key)
         if call.tool.effect.writes:
             self._written.append((call.tool, MappingProxyType(dict(call.arguments)), observed))
         recorded = self._trace.steps.get(call.action.key)
@@ -242,9 +248,18 @@ class Replay(Recorder):
             raise TraceMismatch(
                 f"{call.result.key} is needed after all, and cannot be awaited here", witness=call.result.key
             )
-        self._require_approval(call)
-        self.prepare_world()
+        self._make_ready(call)
         return later().content
+
+    def _make_ready(self, call: Call) -> None:
+        """Whatever has to be right before a tool runs; its call is the next thing that happens."""
+        self._require_approval(call)
+        action, text, effect = call.action.key, said(call.action.say), call.tool.effect
+        if self._begun is not None:
+            self._begun.require_approval(action, text, effect, self._approved)
+        self.prepare_world()
+        if self._begun is not None:
+            self._begun.begin(action, text, effect)
 
     def _require_approval(self, call: Call) -> None:
         if call.tool.effect is Effect.IRREVERSIBLE and said(call.action.say) not in self._approved:
