@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StaleRead
-from memorepair.governance import Desk, Governor, Item, Limits, Policy, grade_of
+from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StaleRead, UndoRefused
+from memorepair.governance import Desk, Governor, Item, Limits, Policy, Status, grade_of
+from memorepair.governance.governor import ACTED
 from memorepair.health import drift
 from memorepair.health.blockindex import BlockIndex, key_of_store
 from memorepair.health.checkup import CheckUp, check_up
@@ -32,7 +34,7 @@ from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.values import require_names
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
-from memorepair.repair.carrying import carry_out
+from memorepair.repair.carrying import carry_out, fingerprint
 from memorepair.repair.ports import Answer, Outcome, Proposal, Remedy
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
@@ -434,6 +436,8 @@ class Housekeeper:
             )
         if move is not None and (item.remedy is not Remedy.SCOPE or move in {key.scope for key in item.keys}):
             raise InvalidInput("only a leak is moved, and to another scope", witness=item.id)
+        if item.case is not None:
+            self._require_untouched(item, actor, reason, dry_run)
         if item.remedy is Remedy.SCOPE and item.case is not None:
             return self._leak(item, actor, reason, dry_run, move)
         if keep is not None:
@@ -445,8 +449,18 @@ class Housekeeper:
             raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
         outcome = self._signed(item, proposal, actor, reason, dry_run)
         if move is not None and outcome.case is not None:
-            return self._leak(replace(item, case=outcome.case), actor, reason, dry_run, move)
+            return self._leak(self.desk.show(item.id), actor, reason, dry_run, move)
         return outcome
+
+    def _require_untouched(self, item: Item, actor: str, reason: str, dry_run: bool) -> None:
+        """Of what has acted already nothing may have changed since: else it is taken back, and expires."""
+        if item.params.get(ACTED) == fingerprint(self._store, item.keys):
+            return
+        if not dry_run:
+            with suppress(UndoRefused):  # later work stands on it: what is left is found again
+                engine.undo(self._store, item.case or 0, actor=actor, reason=reason)
+            self.desk.expired(item)
+        raise StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
 
     def _signed(self, item: Item, proposal: Proposal, actor: str, reason: str, dry_run: bool) -> Outcome:
         if dry_run:
@@ -508,7 +522,8 @@ class Housekeeper:
         report = engine.repair(
             self._store, item.case, operators=self._operators, pricing=self._pricing, checks=self._checks
         )
-        self.desk.approved(item, actor=actor, reason=reason, case=item.case)
+        if item.status is not Status.DONE:
+            self.desk.approved(item, actor=actor, reason=reason, case=item.case)
         return replace(outcome, done=True, left=sum(one.withdrawn for one in report.members))
 
     def reject(self, id: str, *, actor: str, reason: str, dry_run: bool = False) -> Item:

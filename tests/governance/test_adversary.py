@@ -15,6 +15,7 @@ import memorepair as mr
 from memorepair.errors import CorruptStore, InvalidInput, MemoRepairError, StaleRead
 from memorepair.governance import Governor, Item, Limits, Policy, Queue, Status
 from memorepair.governance.attempts import BOOK, Attempt, Attempts
+from memorepair.health.remedies import Wanted
 from memorepair.housekeeping import Housekeeper, Keeping
 from memorepair.memory.artifact import Key
 from memorepair.memory.sqlite import SqliteStore
@@ -132,6 +133,38 @@ def test_what_is_rejected_and_found_again_is_not_asked_again_until_it_changes(me
     memory.record("The 0 key hangs  behind the door!", id="c", scope=U)
     keeper(memory).run()
     assert len(keeper(memory).desk.waiting()) == 1
+
+
+def flagged(memory: mr.Memory) -> Item:
+    """Two that rules cannot tell, served and flagged; what waits for a person."""
+    for id, text in (("x", "Tom eats a lot of sugar"), ("y", "Tom never eats sweets")):
+        memory.record(text, id=id, scope=U)
+    wanted = Wanted(remedy=Remedy.REVIEW, keys=(Key(U, "x"), Key(U, "y")), confidence=0.5)
+    house = keeper(memory)
+    house._weigh(wanted, None)
+    (item,) = house.desk.waiting()
+    return item
+
+
+def test_who_decides_a_conflict_decides_on_what_was_shown(memory: mr.Memory) -> None:
+    item = flagged(memory)
+    memory.record("Tom eats sweets on Sundays only", id="y", scope=U)
+    with pytest.raises(StaleRead):
+        keeper(memory).approve(item.id, keep=Key(U, "y"), **SIGNED)
+    assert memory.get(Key(U, "x")).content == "Tom eats a lot of sugar"
+    assert memory.get(Key(U, "y")).content == "Tom eats sweets on Sundays only"
+    assert keeper(memory).desk.show(item.id).status is Status.EXPIRED
+
+
+def test_a_doubtful_leak_that_a_person_confirms_is_moved(memory: mr.Memory) -> None:
+    key = memory.record("belongs to somebody else", id="leak", scope=U)
+    house = keeper(memory)
+    house._weigh(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=0.6), None)
+    (item,) = house.desk.waiting()
+    assert keeper(memory).approve(item.id, move=("user", "2"), **SIGNED).done
+    assert [one.key.scope for one in memory.list(state="active") if one.key.id == "leak"] == [("user", "2")]
+    assert keeper(memory).desk.show(item.id).status is Status.DONE
+    assert memory.store.check() == []
 
 
 @pytest.mark.parametrize("name", ["actor", "reason"])

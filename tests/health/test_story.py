@@ -10,6 +10,7 @@ import pytest
 import memorepair as mr
 from memorepair.demo.checkup import main
 from memorepair.governance import Policy
+from memorepair.health import Expected
 from memorepair.health.finding import Damage
 from memorepair.housekeeping import Keeping
 from memorepair.ledger import to_html, to_markdown
@@ -46,6 +47,9 @@ def memory(tmp_path: Path) -> Iterator[mr.Memory]:
                 slot = Slot(entity=who, attribute="likes", value="coriander", polarity=likes)
                 said = f"{who} {'likes' if likes else 'hates'} coriander"
                 opened.record(said, id=f"{id}-{place}", scope=U, slot=slot, metadata={"scene": "home"})
+        for id, motto in (("motto-a", "carpe diem"), ("motto-b", "festina lente")):
+            slot = Slot(entity="guest 3", attribute="motto", value=motto)
+            opened.record(f"guest 3 says {motto}", id=id, scope=U, slot=slot, metadata={"scene": "home"})
         opened.ingest(
             [
                 Draft(key=Key(U, f"import-{n}"), content=f"Imported note {n * 7919} of the {n} shelf")
@@ -59,10 +63,22 @@ def test_the_worked_case(memory: mr.Memory) -> None:
     for n in range(12):  # a partial upgrade: the same model, another normalisation
         vector = tuple(3.0 if place == n else 0.0 for place in range(384))
         given = Embedding(vector=vector, model="hashed-ngrams", revision="1", normalised=True)
-        memory.record(f"Upgraded note number {n * 104729}", id=f"vector-{n}", scope=U, embedding=given)
-    keeper = memory.housekeeper(Keeping(policy=Policy(confirmed=frozenset(Remedy))))
+        memory.record(
+            f"Upgraded note number {n * 104729}",
+            id=f"vector-{n}",
+            scope=U,
+            embedding=given,
+            metadata={"scene": "work"},
+        )
+    expected = Expected(schemas={"record": {"type": "object", "required": ["scene"]}})
+    keeper = memory.housekeeper(Keeping(expected=expected, policy=Policy(confirmed=frozenset(Remedy))))
     report = keeper.run(figures=BEFORE, measure=lambda: AFTER)
     found = report.checkup.counts()
+    bare = [one for one in report.checkup.findings if one.code == "metadata_schema"]
+    assert {key.id for one in bare for key in one.keys} == {f"import-{n}" for n in range(5)}
+    assert report.diagnosis.causes["metadata_schema"].what == "import batch"
+    undecided = [one for one in report.checkup.findings if one.code == "conflict_undecided"]
+    assert [[key.id for key in one.keys] for one in undecided] == [["motto-a", "motto-b"]]
     assert found[Damage.DUPLICATES] == 6
     assert found[Damage.CONFLICTS] >= 10
     assert found[Damage.DRIFT] == 12
@@ -72,6 +88,9 @@ def test_the_worked_case(memory: mr.Memory) -> None:
     assert Remedy.REEMBED not in done  # twelve at once are for a person
     waiting = {item.remedy: item for item in keeper.desk.waiting()}
     assert waiting[Remedy.REEMBED].grade is Grade.APPROVED
+    assert {key.id for key in waiting[Remedy.REVIEW].keys} == {"motto-a", "motto-b"}
+    flagged = {memory.get(Key(U, id)).state for id in ("motto-a", "motto-b")}
+    assert flagged == {State.PENDING_REVIEW}  # a person decides; until then both are served
 
     again = memory.housekeeper(Keeping(policy=Policy(confirmed=frozenset(Remedy))))
     outcome = again.approve(waiting[Remedy.REEMBED].id, actor="ada", reason="the upgrade")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import pytest
 
 import memorepair as mr
 from memorepair.errors import CorruptStore, InvalidInput, UnknownId
+from memorepair.governance import Policy
+from memorepair.housekeeping import Keeping
 from memorepair.ledger import CaseRecord, Ledger, metrics, to_html, to_markdown
+from memorepair.repair.ports import Remedy
 
 DAY = 86_400 * 10**9
 NASTY = "<script>alert(1)</script> | x\n# y \x1b[2J\u202e [a](javascript:b)"
@@ -90,3 +94,44 @@ def test_counters_are_prometheus_text(memory: mr.Memory) -> None:
     assert 'memorepair_findings{damage="duplicates"} 2' in lines
     named = {line.split()[2] for line in lines if line.startswith("# TYPE")}
     assert {line.partition("{")[0].split()[0] for line in lines if not line.startswith("#")} <= named
+
+
+TRACER = """
+told = []
+
+class Span:
+    def __enter__(self): return self
+    def __exit__(self, *error): told.append("end")
+    def set_attribute(self, name, value): told.append((name, value))
+
+class Tracer:
+    def start_as_current_span(self, name):
+        told.append(name)
+        return Span()
+
+def get_tracer(name): return Tracer()
+"""
+
+
+def test_work_is_a_span_where_opentelemetry_is_installed(
+    memory: mr.Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.checkup()  # without it nothing is told, and nothing fails
+    package = tmp_path / "opentelemetry"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "trace.py").write_text(TRACER, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("opentelemetry", "opentelemetry.trace"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    memory.record("secret words", id="a")
+    memory.record("SECRET words", id="b")
+    memory.checkup(repair=True, keeping=Keeping(policy=Policy(confirmed=frozenset(Remedy))))
+    told = sys.modules["opentelemetry.trace"].told
+    assert "memorepair.checkup" in told
+    assert "memorepair.repair" in told
+    assert ("memorepair.remedy", "merge") in told
+    assert told.count("end") == sum(isinstance(one, str) and one.startswith("memorepair.") for one in told)
+    assert "secret" not in str(told).casefold()
+    for name in ("opentelemetry", "opentelemetry.trace"):
+        monkeypatch.delitem(sys.modules, name, raising=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from memorepair.errors import StaleRead
 from memorepair.governance.attempts import Attempts
@@ -12,7 +13,11 @@ from memorepair.governance.loops import TRIES, Loops
 from memorepair.governance.queue import Item, Queue, Status
 from memorepair.memory.artifact import Key
 from memorepair.memory.store import Store
+from memorepair.repair.carrying import fingerprint
 from memorepair.repair.ports import Admission, Answer, Grade, Proposal, Remedy
+
+ACTED = "acted"
+"""Param of an item that has acted already: a digest of what its artifacts have become by that."""
 
 _AT_ONCE = frozenset({Remedy.REVIEW, Remedy.SCOPE})
 """Act before a person has decided: they flag, or take a leak out of service, until then."""
@@ -127,11 +132,13 @@ class Governor:
         if done and begun is not None:
             self._attempts.end(begun)
         known = self.queue.find(proposal.digest)
-        if done and proposal.remedy in _AT_ONCE:
+        if done and proposal.remedy in _AT_ONCE and not self._granted(proposal):
             item = Item.of(
                 proposal, Grade.APPROVED, "a person decides", at=self._store.now(), due=None, case=case
             )
-            self.queue.put(item)
+            # What is decided is what it has become by now: flagged, or out of service.
+            params = {**item.params, ACTED: fingerprint(self._store, item.keys)}
+            self.queue.put(replace(item, params=params))
         elif done and known is not None and known.status is Status.WAITING and not self._granted(proposal):
             self.queue.move(known, Status.DONE, case=case)
 
