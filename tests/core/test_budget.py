@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -301,6 +302,11 @@ def test_ilp_bound_is_apart_from_the_proof() -> None:
         pytest.param({"budget": 1, "gap": -0.1}, InvalidInput, id="negative gap"),
         pytest.param({"budget": 1, "node_limit": -1}, InvalidInput, id="negative nodes"),
         pytest.param({"budget": 1, "time_limit": -1}, InvalidInput, id="negative time"),
+        pytest.param({"budget": 1, "gap": "0"}, InvalidInput, id="gap in words"),
+        pytest.param({"budget": 1, "node_limit": 1.5}, InvalidInput, id="half a node"),
+        pytest.param({"budget": 1, "time_limit": "5"}, InvalidInput, id="time in words"),
+        pytest.param({"budget": 1, "time_limit": Decimal("nan")}, InvalidInput, id="time that is none"),
+        pytest.param({"budget": "1"}, InvalidInstance, id="budget in words"),
         pytest.param({"budget": 1, "ties": "most"}, InvalidInput, id="tie rule"),
         pytest.param({"budget": 1, "solver": "greedy"}, InvalidInput, id="other solver"),
         pytest.param({"budget": 1, "ilp": "gurobi"}, UnknownId, id="unknown program"),
@@ -316,6 +322,13 @@ def test_malformed_budgets_are_refused(arguments: dict[str, Any], error: type[Ex
     given: dict[str, Any] = {"value": [1, 2], "cost": [1, 1], **arguments}
     with pytest.raises(error):
         select(**given)
+
+
+@pytest.mark.parametrize("type", [int, float, Fraction, Decimal, np.int8, np.float32, np.array])
+def test_a_budget_and_its_limits_are_numbers_of_any_type(type: Any) -> None:
+    limits = {} if type is np.array else {"gap": type(0), "time_limit": type(60)}
+    found = select(value=[3, 4, 6], cost=[1, 2, 3], budget=type(4), **limits)
+    assert (found.chosen, found.status) == ((0, 2), Status.OPTIMAL)
 
 
 def test_a_time_limit_of_0_still_answers_with_a_proof() -> None:

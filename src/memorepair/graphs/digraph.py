@@ -80,13 +80,15 @@ class Digraph:
         m = len(tail)
         if not 0 <= n < INDEX_LIMIT or m >= INDEX_LIMIT:
             raise InvalidInput("more nodes or arcs than int32 can number", witness=(n, m))
-        if m and (min(tail.min(), head.min()) < 0 or max(tail.max(), head.max()) >= n):
+        ascending = bool(np.all(tail[1:] >= tail[:-1]))
+        ends = (tail[0], tail[-1]) if m and ascending else (tail.min(initial=0), tail.max(initial=0))
+        if m and (min(ends[0], head.min()) < 0 or max(ends[1], head.max()) >= n):
             arc = int(np.flatnonzero((tail < 0) | (tail >= n) | (head < 0) | (head >= n))[0])
             witness = (int(tail[arc]), int(head[arc]))
             raise InvalidInput(f"arc {arc} = {witness} leaves the nodes 0 .. {n - 1}", witness=witness)
         by: Index = tail.astype(np.int32, copy=False)
         to: Index = head.astype(np.int32, copy=False)
-        if np.all(by[1:] >= by[:-1]):
+        if ascending:
             offsets = np.zeros(n + 1, np.int32)
             np.cumsum(np.bincount(by, minlength=n), out=offsets[1:])
             return cls(offsets=offsets, heads=to.copy())

@@ -48,7 +48,7 @@ def as_instance(
         Malformed (InvalidInstance), or given twice (witness: the problem's type).
     """
     price: Number = 0 if tradeoff is None else tradeoff
-    limit = tuple(budget) if isinstance(budget, (Sequence, np.ndarray)) else budget
+    limit = _limit(budget)
     given = (value, cost, requires, executable, ids)
     kind = type(problem).__name__
     if problem is not None and any(argument is not None for argument in given):
@@ -80,6 +80,14 @@ def as_instance(
         mask = _required(required, instance.k, _places(instance.ids, instance.k))
         instance = replace(instance, required=instance.required | mask)
     return instance if limit is None else replace(instance, budget=limit)
+
+
+def _limit(budget: object) -> Number | tuple[Number, ...] | None:
+    if isinstance(budget, np.ndarray) and budget.ndim == 0:
+        return cast(Number, budget[()])
+    if isinstance(budget, (Sequence, np.ndarray)) and not isinstance(budget, (str, bytes)):
+        return tuple(budget)
+    return cast("Number | None", budget)
 
 
 def from_arrays(

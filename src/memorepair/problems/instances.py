@@ -131,6 +131,10 @@ class SelectionInstance:
         if self.k == 0 and isinstance(self.budget, tuple) and self.cost.ndim == 1 and self.budget:
             # No candidate tells how many costs there are: the budgets do.
             object.__setattr__(self, "cost", self.cost.reshape(0, len(self.budget)))
+        if isinstance(self.budget, tuple) and self.cost.ndim == 1:
+            raise InvalidInstance(
+                "several budgets are for several costs a candidate, rows of them", witness=self.budget
+            )
         if isinstance(self.budget, tuple) != (self.cost.ndim == 2) or len(self.limits) != self.kinds:
             raise InvalidInstance(
                 f"{len(self.limits)} budgets for {self.kinds} costs a candidate", witness=self.budget

@@ -103,7 +103,7 @@ class Presolve:
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
         if instance.profit.dtype != np.int64:  # Python integers are for the solver alone
             return instance, None
-        if k + m < WORTH_FROM or np.count_nonzero(np.diff(requires.offsets) <= 1) < WORTH_SHARE * k:
+        if k + m < WORTH_FROM or _dense(requires):
             return instance, None
         run = _run(k + m)
         offsets, tails, nodes = run.read(requires.offsets), run.zeros(m), run.zeros(_FIELDS * k)
@@ -112,12 +112,14 @@ class Presolve:
             return instance, None
         heads, profit, steps = run.copy(requires.heads), run.copy(instance.profit), run.zeros(_STEP * k)
         gone = run.eliminate(heads, tails, profit, nodes, steps)
-        kept, inner_offsets = run.zeros(k), run.zeros(k - gone + 1)
-        inner_heads, arcs, size, parallel = run.zeros(m), run.zeros(m), 0, 0
+        inner_offsets, inner_heads, arcs = run.zeros(k - gone + 1), run.zeros(m), run.zeros(m)
+        size, parallel, left = 0, 0, np.zeros(k, np.bool_)
         if gone < k:
+            kept = run.zeros(k)
             size, parallel = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
+            left = np.array(kept, np.bool_)
         # What is given back owns its memory and no more of it.
-        part = Part(nodes=np.array(kept, np.bool_), arcs=np.array(arcs[:size], np.int32))
+        part = Part(nodes=left, arcs=np.array(arcs[:size], np.int32))
         record = Elimination(
             profit=np.asarray(profit, np.int64),
             steps=np.asarray(steps[: _STEP * gone], np.int32),
@@ -157,6 +159,12 @@ class Presolve:
             arcs=np.asarray(arcs[:carrying], np.int32), amounts=np.asarray(amounts[:carrying], np.int64)
         )
         return Closure(mask=mask, certificate=certificate)
+
+
+def _dense(requires: Digraph) -> bool:
+    """Whether too many nodes have two arcs or more for the others to be worth a look."""
+    most = (1 - WORTH_SHARE) * requires.n
+    return requires.m >= 2 * most and bool(np.count_nonzero(np.diff(requires.offsets) > 1) > most)
 
 
 _OUT, _OUT_ARCS, _IN, _IN_ARCS = range(4)  # a node's degrees, and the exclusive or of its arcs' numbers

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 
 from memorepair.compiling import clock
 from memorepair.errors import InvalidInput
 from memorepair.problems import Selection, SelectionInstance, figure
+from memorepair.problems.integers import nearest, shown
 from memorepair.reductions.barred import witnesses
 from memorepair.reductions.knapsack import Knapsack
 from memorepair.selection.closing import close
@@ -24,6 +27,13 @@ NODE_LIMIT = 1_000
 """Where `select` stops by itself."""
 
 
+def _as_float(value: object) -> float:
+    """The float nearest to a number; NaN for what is none."""
+    if isinstance(value, (int, Fraction)):
+        return nearest(value)
+    return float(value) if isinstance(value, (float, Decimal, np.number)) else math.nan
+
+
 def solve_within(
     instance: SelectionInstance,
     *,
@@ -37,15 +47,21 @@ def solve_within(
     Raises
     ------
     InvalidInput
-        `gap` is not from 0 to below 1, or a limit is negative (witness: it).
+        `gap` is not from 0 to below 1, a limit is negative, or one of them no number (witness: it).
     """
-    if not 0 <= gap < 1:
-        raise InvalidInput(f"gap must be from 0 to below 1, not {gap}", witness=gap)
-    if node_limit < 0 or (time_limit is not None and not time_limit >= 0):
-        raise InvalidInput("limits must be at least 0", witness=(node_limit, time_limit))
+    if not 0 <= _as_float(gap) < 1:
+        raise InvalidInput(f"gap must be from 0 to below 1, not {shown(gap)}", witness=gap)
+    if not (isinstance(node_limit, (int, np.integer)) and node_limit >= 0):
+        raise InvalidInput(
+            f"the limit of nodes must be an integer from 0, not {shown(node_limit)}", witness=node_limit
+        )
+    if time_limit is not None and not _as_float(time_limit) >= 0:
+        raise InvalidInput(
+            f"the limit of time must be seconds from 0, not {shown(time_limit)}", witness=time_limit
+        )
     if ilp is not None:
         check_ilp(ilp)
-    until = math.inf if time_limit is None else clock() + time_limit
+    until = math.inf if time_limit is None else clock() + _as_float(time_limit)
     found = witnesses(instance.requires, instance.executable)
     conflict = np.flatnonzero(instance.required & (found.step >= 0))
     if len(conflict):
@@ -54,7 +70,8 @@ def solve_within(
     knapsack, freed = Knapsack().apply(instance)
     if knapsack is None:
         return Selection.overrun(instance, barred_by=found.nearest, solver=SOLVER)
-    answer = solve_budgeted(knapsack, Limits(gap=float(gap), nodes=node_limit, until=until), ilp, close)
+    limits = Limits(gap=_as_float(gap), nodes=int(node_limit), until=until)
+    answer = solve_budgeted(knapsack, limits, ilp, close)
     mask, leaves = Knapsack().invert(answer.mask, answer.leaves, freed)
     claim = answer.ilp_bound
     return Selection.bounded(
