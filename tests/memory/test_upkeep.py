@@ -13,6 +13,7 @@ import pytest
 import memorepair as mr
 from memorepair.adapters.jsonl import export_jsonl
 from memorepair.errors import CycleFound, InvalidEvent, StaleRead
+from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Embedding, Key, State
 from memorepair.repair import engine
 from memorepair.repair.events import EventKind, Maintenance, RepairEvent
@@ -85,6 +86,68 @@ def test_a_deletion_of_either_twin_reaches_what_both_became(
     case = memory.delete(b, **SIGNED, dry_run=True)
     assert case.withdrawn == 3  # the one that stayed, and both summaries
     assert set(memory.delete(a, **SIGNED).roots) == {a, b}  # who deletes what is served means the twin too
+
+
+def test_what_stays_stands_on_what_its_sources_became(
+    memory: mr.Memory, twins: tuple[Key, Key, Key, Key]
+) -> None:
+    """Facts and summaries merged at once: who corrects the fact that stays reaches the summary that does."""
+    a, b, one, _ = twins
+    with memory.deriving(kind="summary") as d:
+        d.read(b)
+        other = d.write("one too", id="other")
+    before = memory.store.snapshot()
+    drafts = [Draft(key=a, content="Lives in Paris"), Draft(key=other, content="one too", kind=Kind.SUMMARY)]
+    case = memory.store.maintain(drafts, duplicates={b: a, one: other}, **SIGNED)
+    assert {parent.key for parent in memory.explain(other).parents} == {a, one}
+    assert memory.store.check() == []
+    fixed = memory.correct(a, "Lives in Lyon", **SIGNED)
+    with pytest.raises(mr.Withdrawn):
+        memory.get(other)
+    memory.undo(fixed, **SIGNED)
+    memory.undo(case, **SIGNED)
+    assert set(memory.store.snapshot().arcs) == set(before.arcs)
+    assert memory.store.check() == []
+
+
+def test_a_summary_merged_with_what_it_was_made_from_hinders_no_undo(memory: mr.Memory) -> None:
+    fact = memory.record("Lives in Paris", id="fact")
+    keys = [fact]
+    for id in ("first", "second"):
+        with memory.deriving(kind="summary") as d:
+            d.read(keys[-1])
+            keys.append(d.write("Paris it is", id=id))
+    _, first, second = keys
+    before = memory.store.snapshot()
+    draft = Draft(key=second, content="Paris it is", kind=Kind.SUMMARY)
+    case = memory.store.maintain([draft], duplicates={first: second}, **SIGNED)
+    assert {arc.relation for arc in memory.store.support([second])} == {Relation.CONSOLIDATE}
+    fixed = memory.correct(fact, "Lives in Lyon", **SIGNED)
+    assert fixed.withdrawn == 2
+    memory.undo(fixed, **SIGNED)
+    memory.undo(case, **SIGNED)
+    assert memory.store.snapshot().current == before.current
+    assert set(memory.store.snapshot().arcs) == set(before.arcs)
+    assert memory.store.check() == []
+
+
+def test_the_undo_of_a_merge_leaves_its_readers_in_the_state_they_are_in(
+    memory: mr.Memory, twins: tuple[Key, Key, Key, Key]
+) -> None:
+    """Withdrawn by an older case when it was redirected, served again since: it stays in service."""
+    a, b, _, both = twins
+    third = memory.record("walks a lot", id="third")
+    with memory.deriving(kind="summary") as d:
+        d.read(b)
+        d.read(third)
+        reader = d.write("walks in Paris", id="reader")
+    older = memory.correct(third, "walks", **SIGNED)
+    merged = memory.store.maintain([Draft(key=a, content="Lives in Paris")], duplicates={b: a}, **SIGNED)
+    memory.undo(older, **SIGNED)
+    memory.undo(merged, **SIGNED)
+    for key in (reader, both):
+        assert memory.store.describe(key).state is State.ACTIVE
+    assert memory.store.check() == []
 
 
 def test_marks_rank_until_read_and_review_flags(memory: mr.Memory) -> None:

@@ -14,16 +14,20 @@ from memorepair.memory.journal import Journal
 from memorepair.memory.suspects import Suspects
 from memorepair.memory.writer import retire_arcs
 
+_NOW = "coalesce(b.state, iif(a.cur = m.vid, 0, 3))"
+_OWNER = "iif(b.vid ISNULL, NULL, coalesce(b.cause, 0))"
+
 # One row a version that the case changed; one that an earlier case had withdrawn, and that this one named
 # only, is the earlier one's. No barrier stood where owner is NULL; before is NULL where the case
 # brought the version. Rows of one version in one case follow each other, and nothing else may stand between
-# them (`_refuse_later_work`), so the before-image of the first undoes them all.
+# them (`_refuse_later_work`), so the before-image of the first undoes them all. A reader that was only
+# redirected stays in whatever state it is: the arcs alone are taken back.
 _TABLE = """CREATE TEMP TABLE undoing(
     vid INTEGER PRIMARY KEY, aid INTEGER NOT NULL, first INTEGER NOT NULL, before INTEGER, owner INTEGER,
     now INTEGER NOT NULL, after INTEGER NOT NULL, released INTEGER NOT NULL, prior INTEGER)"""
 _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, released)
-    SELECT m.vid, v.aid, m.first, m.before, m.owner, coalesce(b.state, iif(a.cur = m.vid, 0, 3)),
-    coalesce(m.before, {State.ARCHIVED}), m.released
+    SELECT m.vid, v.aid, m.first, iif(m.changed, m.before, {_NOW}), iif(m.changed, m.owner, {_OWNER}), {_NOW},
+    iif(m.changed, coalesce(m.before, {State.ARCHIVED}), {_NOW}), m.released
     FROM (SELECT r.vid, min(r.seq) AS first, r.before, r.owner,
         sum(j.act = 'redirect'
             OR j.act = 'publish' AND r.before = {State.WITHDRAWN} AND r.after = {State.ACTIVE}) AS released,
@@ -33,8 +37,7 @@ _FILL = f"""INSERT INTO undoing(vid, aid, first, before, owner, now, after, rele
         FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq WHERE j.cause = ? GROUP BY r.vid) m
     JOIN version v ON v.vid = m.vid JOIN artifact a ON a.aid = v.aid LEFT JOIN barrier b ON b.vid = m.vid
     WHERE m.released OR m.changed AND iif(m.before IS NULL, b.state IS NOT {State.ERASED},
-        m.before <> coalesce(b.state, iif(a.cur = m.vid, 0, 3))
-        OR m.owner IS NOT iif(b.vid ISNULL, NULL, coalesce(b.cause, 0)))"""  # noqa: S608  enum
+        m.before <> {_NOW} OR m.owner IS NOT {_OWNER})"""  # noqa: S608  enum
 
 # The version that was current before the case, on the row of the one the case made current.
 _PRIOR = f"""UPDATE undoing AS u SET prior = (SELECT p.vid FROM undoing p
@@ -67,7 +70,8 @@ _DERIVED = f"""SELECT s.name, a.id, v.no, t.name, d.id FROM undoing u {_NAMED}
     WHERE u.before IS NULL AND o.vid IS NULL AND b.vid IS NULL LIMIT 1"""  # noqa: S608  enum
 
 # What is open again although something it was made from is behind the barrier; a duplicate in the archive is
-# where it belongs. Where nothing open stands on
+# where it belongs: for who consolidates it, and for a former version that had read it before an earlier case
+# put it there. Where nothing open stands on
 # anything barred before, and no such row is found, nothing does afterwards either; but for what the case that
 # barred it has spared.
 _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
@@ -80,7 +84,8 @@ _BARRED = f"""SELECT s.name, a.id, t.name, p.id, b.cause FROM (
     {_NAMED} JOIN barrier b ON b.vid = u.src_vid JOIN version w ON w.vid = u.src_vid
     JOIN artifact p ON p.aid = w.aid JOIN scope t ON t.sid = p.sid
     WHERE NOT EXISTS(SELECT 1 FROM barrier x WHERE x.vid = u.vid)
-    AND NOT (u.rel = {Relation.CONSOLIDATE} AND b.state = {State.ARCHIVED})
+    AND NOT (b.state = {State.ARCHIVED} AND (u.rel = {Relation.CONSOLIDATE}
+        OR EXISTS(SELECT 1 FROM cases k WHERE k.cause = b.cause AND k.cause < ?1 AND k.tau = 'maintain')))
     AND NOT EXISTS(SELECT 1 FROM spared q WHERE q.cause = b.cause AND q.vid = u.vid) LIMIT 1"""  # noqa: S608  enum
 
 # Members that an earlier case had withdrawn, and has still.
@@ -181,7 +186,7 @@ class Undo:
             )
 
     def _refuse_barred(self, case: int) -> None:
-        row = self._db.row(_BARRED)
+        row = self._db.row(_BARRED, (case,))
         if row is not None:
             name, id, parent_name, parent_id, later = row
             key, parent = key_of(name, id), key_of(parent_name, parent_id)

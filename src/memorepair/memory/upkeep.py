@@ -7,7 +7,7 @@ reads the new one afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -107,7 +107,9 @@ class Upkeep:
             self._journal.book(seq, declared(self._db, case))
         moves = {places[key]: now[key] for key in prepared}
         moves |= {places[key]: now[primary] for key, primary in duplicates.items()}
-        self._redirect(case, moves)
+        regrouped = self._regroup(case, moves, [now[key] for key in prepared])
+        if self._redirect(case, moves) or regrouped:
+            self._refuse_cycles({new.aid for new in moves.values()})
         self._cases.set_status(case, CaseStatus.CLOSED)
         return case
 
@@ -145,7 +147,43 @@ class Upkeep:
             ((new,) for _, new in both),
         )
 
-    def _redirect(self, case: int, moves: Mapping[Place, Place]) -> None:
+    def _regroup(self, case: int, moves: Mapping[Place, Place], fresh: Sequence[Place]) -> bool:
+        """Let the new sides stand on each other, not on the old ones.
+
+        What the one that stays was made from may be merged as well: it stands on what that became. Where that
+        is itself, it consolidates what it was made from, which says all of it.
+        """
+        became = {(old.aid, old.vid): new for old, new in moves.items()}
+        stale = [
+            (src, src_vid, dst.aid, rel, grp, pos)
+            for dst in fresh
+            for src, src_vid, rel, grp, pos in self._db.rows(
+                "SELECT src, src_vid, rel, grp, pos FROM arc WHERE dst = ?", (dst.aid,)
+            )
+            if (new := became.get((src, src_vid))) is not None
+            and (new.aid != dst.aid or rel != Relation.CONSOLIDATE)
+        ]
+        if not stale:
+            return False
+        with self._journal.entry("bring", case=case) as seq:
+            touched = {new.vid for new in fresh if any(new.aid == dst for _, _, dst, *_ in stale)}
+            self._journal.add(seq, ((vid, State.ACTIVE, State.ACTIVE) for vid in sorted(touched)))
+            for src, src_vid, dst, rel, grp, pos in stale:
+                self._db.run(
+                    "DELETE FROM arc WHERE src = ? AND src_vid = ? AND dst = ? AND rel = ? AND grp = ?",
+                    (src, src_vid, dst, rel, grp),
+                )
+                new = became[src, src_vid]
+                if new.aid != dst:
+                    self._db.run(
+                        """INSERT INTO arc(src, src_vid, dst, rel, grp, pos) VALUES(?,?,?,?,?,?)
+                        ON CONFLICT DO UPDATE SET pos = min(pos, excluded.pos)""",
+                        (new.aid, new.vid, dst, rel, grp, pos),
+                    )
+            self._journal.stand(seq, sorted(touched))
+        return True
+
+    def _redirect(self, case: int, moves: Mapping[Place, Place]) -> bool:
         """Let the readers of the old sides stand on the new ones; before-images of their arcs are kept."""
         inside = {old.aid for old in moves} | {new.aid for new in moves.values()}
         readers: dict[int, tuple[int, int]] = {}
@@ -159,7 +197,7 @@ class Upkeep:
                 if aid not in inside:
                     readers[aid] = vid, state
         if not readers:
-            return
+            return False
         with self._journal.entry("redirect", case=case) as seq:
             self._journal.add(seq, ((vid, state, state) for vid, state in readers.values()))
             self._db.many(
@@ -180,7 +218,7 @@ class Upkeep:
                     ((old.aid, old.vid, reader) for reader in readers),
                 )
             self._journal.stand(seq, (vid for vid, _ in readers.values()))
-        self._refuse_cycles({new.aid for new in moves.values()})
+        return True
 
     def _refuse_cycles(self, stays: set[int]) -> None:
         """A reader of a duplicate from which the one that stays was made would stand on its own result."""
