@@ -16,7 +16,7 @@ import memorepair as mr
 from memorepair.cli import app
 from memorepair.errors import Tombstoned, UnknownId, Withdrawn
 from memorepair.graphs.terms import Kind
-from memorepair.memory.artifact import CaseStatus, Draft, Key, Read, Recipe, State
+from memorepair.memory.artifact import CaseStatus, Draft, Json, Key, Read, Recipe, State
 from memorepair.memory.points import watched
 from memorepair.memory.vectors import HashedNgrams
 from memorepair.repair.operators.operator import Call
@@ -301,7 +301,7 @@ def test_a_merged_memory_is_never_absent_while_the_old_one_is_already_gone(path:
 
 
 def test_metadata_survive_an_update_of_the_text(path: Path) -> None:
-    said = {"pinned": True, "tags": ["a", "b"]}
+    said: dict[str, Json] = {"pinned": True, "tags": ["a", "b"]}
     with mr.Memory.open(path) as memory:
         one = memory.record("Rows at dawn.", id="one", scope=SCOPE, metadata=said)
         memory.record("Rows at dusk.", id="one", scope=SCOPE)
