@@ -1,6 +1,6 @@
 """The check-up and its repairs: drills on a store of real texts, duplicates of FEBRL, growth, drift, a storm.
 
-    python -m bench.health [--quick] [--json] [--data DIR] [--seed N]
+    python -m bench.health [--quick] [--json] [--save] [--data DIR] [--seed N]
 
 The last line of standard output is one JSON object. CPU times and ratios are of one run; the store of a drill
 is built from FEBRL originals, memory texts of other systems and tau-bench.
@@ -33,7 +33,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.registry import note
+from bench.registry import machine, note, save
 from memorepair import Memory
 from memorepair.cli.priority import step_back
 from memorepair.drilling import EVERYTHING, drill
@@ -307,6 +307,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10^4 artifacts and FEBRL dataset1")
     parser.add_argument("--json", action="store_true", help="the default: the last line is JSON")
+    parser.add_argument("--save", action="store_true", help="keep the figures under bench/results")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("MEMOREPAIR_DATA", "data")))
     parser.add_argument("--rage", type=Path, help=argparse.SUPPRESS)
@@ -333,6 +334,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             "drift": drifted(given.data, given.seed),
             "storm": storm(given.data, folder),
         }
+    if given.save:
+        kept = save("health-quick" if quick else "health", {"machine": machine(), "figures": result})
+        note(f"kept in {kept}")
     print(json.dumps(result))
 
 
