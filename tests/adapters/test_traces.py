@@ -133,6 +133,13 @@ def test_real_traces_are_typed_runs(
         link.head for link in recording.links if link.tail in called and link.relation is Relation.PRODUCE
     }
     assert kind == "who-and-when" or produced == observed
+    # What is recorded, or follows by structure, comes from what came before.
+    number = {id: place.number for id, place in recording.steps.items()}
+    assert all(
+        number[link.tail] < number[link.head]
+        for link in recording.links
+        if link.tail in number and link.head in number
+    )
     # A run recorded elsewhere goes into a memory whole.
     first = recording.runs[0]
     drafts = {draft.key: draft for draft in recording.drafts(("there",))}

@@ -127,10 +127,12 @@ def _add_step(recorder: Recorder, where: str, thought: str, action: str, *, type
         )
         return acted
     told = canonical({"tool": (action.split() or [""])[0], "arguments": {"command": action}})
-    recorder.add(Item(id=acted, what="calls", content=told, kind=Kind.ACTION))
+    call = Item(id=acted, what="calls", content=told, kind=Kind.ACTION)
     if not thought:
+        recorder.add(call)
         return acted
     recorder.add(Item(id=f"{where}/plan", what="plans", content=thought, kind=Kind.PLAN))
+    recorder.add(call)
     recorder.link(f"{where}/plan", acted, Relation.PRODUCE)
     return f"{where}/plan"
 
