@@ -29,31 +29,39 @@ def relocated(store: Store, keys: Sequence[Key], to: Scope, *, actor: str, reaso
     for key in keys:
         if key.scope == to:
             raise InvalidInput(f"{key} lies in that scope", witness=key)
-        digest = store.describe(key).digest
-        home, n = Key(to, key.id), 1
-        while home in taken or (there := _there(store, home)) is not None:
-            if home not in taken and there is not None and there.digest == digest and there.state in SERVING:
-                break
-            n += 1
-            home = Key(to, f"{key.id}-{n}")
-        else:
-            artifact = store.inspect(key, actor=actor, reason=reason)
-            reads = tuple(
-                Read(key=parent.key)
-                for parent in store.parents(key)
-                if parent.state in SERVING and _related(parent.key.scope, to)
+        home = _home(store, Key(to, key.id), store.describe(key).digest, taken)
+        if home is None:
+            continue
+        taken.add(home)
+        artifact = store.inspect(key, actor=actor, reason=reason)
+        reads = tuple(
+            Read(key=parent.key)
+            for parent in store.parents(key)
+            if parent.state in SERVING and _related(parent.key.scope, to)
+        )
+        drafts.append(
+            replace(
+                described(artifact),
+                key=home,
+                embedding=artifact.embedding,
+                recipe=recipes.get(key, Recipe()),
+                reads=reads,
             )
-            taken.add(home)
-            drafts.append(
-                replace(
-                    described(artifact),
-                    key=home,
-                    embedding=artifact.embedding,
-                    recipe=recipes.get(key, Recipe()),
-                    reads=reads,
-                )
-            )
+        )
     return drafts
+
+
+def _home(store: Store, wanted: Key, digest: str, taken: set[Key]) -> Key | None:
+    """The key, or the next that is free; None where the text is served there already."""
+    home, n = wanted, 1
+    while True:
+        there = _there(store, home)
+        if there is None and home not in taken:
+            return home
+        if there is not None and there.digest == digest and there.state in SERVING:
+            return None
+        n += 1
+        home = Key(wanted.scope, f"{wanted.id}-{n}")
 
 
 def _there(store: Store, key: Key) -> Listing | None:
