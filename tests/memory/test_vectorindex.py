@@ -188,7 +188,7 @@ def test_an_erasure_takes_the_files_with_it(indexed: SqliteStore, path: Path, ho
     near(indexed, "tea", scope=OTHER)
     assert len(files(path)) == 2
     doomed = Key(SCOPE, "k000")
-    vector = HashedNgrams().embed([text(0)]).astype("<f4").tobytes()
+    vector = HashedNgrams().embed([text(0)]).astype("<f2").tobytes()
     assert any(vector in file.read_bytes() for file in files(path))
     case = indexed.open_case(event="delete", roots=[doomed], actor="a", reason="r", erase=True)
     removals()[how](indexed, case.id)

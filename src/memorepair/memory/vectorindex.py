@@ -33,6 +33,12 @@ LEAST = 10_000
 STALE_SHARE, STALE_LEAST = 0.2, 2_000
 """How many vectors may be newer than an index before it is built again; until then they are all compared."""
 
+_EXPANSION = 256
+"""Vectors looked at in a search: 0.99 of the ten nearest of 8,000 texts of random words are found, by 64 0.89.
+
+Half precision finds the same, for cosines are worked out anew from what is stored.
+"""
+
 _MAGIC = b"MemoRepair vector index 1\n"
 _BATCH = 8_192
 _REMOVING = ("erase", "prune", "drop_vectors")
@@ -256,5 +262,8 @@ def _escaped(name: str) -> str:
 def _graph(dimension: int) -> _Graph:
     from usearch.index import Index
 
-    make = cast(Callable[[], _Graph], partial(Index, ndim=dimension, metric="cos", dtype="f32"))
+    make = cast(
+        Callable[[], _Graph],
+        partial(Index, ndim=dimension, metric="cos", dtype="f16", expansion_search=_EXPANSION),
+    )
     return make()
