@@ -34,7 +34,7 @@ STALE_SHARE, STALE_LEAST = 0.2, 2_000
 """How many vectors may be newer than an index before it is built again; until then they are all compared."""
 
 _EXPANSION = 256
-"""Vectors looked at in a search: 0.99 of the ten nearest of 8,000 texts of random words are found, by 64 0.89.
+"""Vectors looked at in a search: 0.99 of the ten nearest of 8,000 random texts are found, by 64 0.89.
 
 Half precision finds the same, for cosines are worked out anew from what is stored.
 """
