@@ -55,7 +55,7 @@ class Certificate:
                     witness=(str(array.dtype), array.shape),
                 )
         check_integers(self.amounts, "amounts")
-        if len(self.arcs) and (self.arcs[0] < 0 or np.any(np.diff(self.arcs) <= 0)):
+        if len(self.arcs) and (self.arcs[0] < 0 or np.any(self.arcs[1:] <= self.arcs[:-1])):
             raise InvalidInput("arcs must ascend from 0 without repetition", witness=int(self.arcs.min()))
         if len(self.amounts) and self.amounts.min() <= 0:
             raise InvalidInput("amounts must be positive", witness=int(self.amounts.min()))

@@ -106,16 +106,20 @@ class Presolve:
         if k + m < WORTH_FROM or _dense(requires):
             return instance, None
         run = _run(k + m)
-        offsets, tails, nodes = run.read(requires.offsets), run.zeros(m), run.zeros(_FIELDS * k)
-        able, paying = run.count(offsets, run.read(requires.heads), run.read(instance.profit), tails, nodes)
-        if able < WORTH_SHARE * k or (able < ALWAYS_SHARE * k and paying < PAYING_SHARE * k):
+        offsets, tails, nodes = run.read(requires.offsets), run.room(m), run.zeros(_FIELDS * k)
+        heads = run.copy(requires.heads)
+        able = run.count(offsets, heads, tails, nodes)
+        if able < WORTH_SHARE * k:
             return instance, None
-        heads, profit, steps = run.copy(requires.heads), run.copy(instance.profit), run.zeros(_STEP * k)
+        profit = run.copy(instance.profit)
+        if able < ALWAYS_SHARE * k and run.paying(tails, heads, profit) < PAYING_SHARE * k:
+            return instance, None
+        steps = run.room(_STEP * k)
         gone = run.eliminate(heads, tails, profit, nodes, steps)
-        inner_offsets, inner_heads, arcs = run.zeros(k - gone + 1), run.zeros(m), run.zeros(m)
+        inner_offsets, inner_heads, arcs = run.zeros(k - gone + 1), run.room(m), run.room(m)
         size, parallel, left = 0, 0, np.zeros(k, np.bool_)
         if gone < k:
-            kept = run.zeros(k)
+            kept = run.room(k)
             size, parallel = run.keep(offsets, heads, nodes, kept, inner_offsets, inner_heads, arcs)
             left = np.array(kept, np.bool_)
         # What is given back owns its memory and no more of it.
@@ -153,7 +157,7 @@ class Presolve:
         if wide.certificate is None:
             return Closure(mask=mask, certificate=None)
         carrying = int(np.count_nonzero(pi))
-        arcs, amounts = run.zeros(carrying + 1), run.read(np.zeros(carrying + 1, np.int64))
+        arcs, amounts = run.room(carrying + 1), run.read(np.empty(carrying + 1, np.int64))
         run.gather(pi, arcs, amounts)
         certificate = Certificate(
             arcs=np.asarray(arcs[:carrying], np.int32), amounts=np.asarray(amounts[:carrying], np.int64)
@@ -178,12 +182,9 @@ IntsOut = MutableSequence[int]
 # The steps are written for lists and for arrays alike, like the kernel: they run as Python and compiled.
 
 
-def _count(offsets: Ints, heads: Ints, profit: Ints, tails: IntsOut, nodes: IntsOut) -> tuple[int, int]:
-    """Degrees, tails; how many nodes may go at the start, how many arcs lead from gain to loss.
-
-    `nodes` is given as zeros.
-    """
-    k, able, paying = len(offsets) - 1, 0, 0
+def _count(offsets: Ints, heads: Ints, tails: IntsOut, nodes: IntsOut) -> int:
+    """Degrees, tails; how many nodes may go at the start. `nodes` is given as zeros."""
+    k, able = len(offsets) - 1, 0
     for i in range(k):
         degree, arcs = 0, 0
         for arc in range(offsets[i], offsets[i + 1]):
@@ -194,13 +195,20 @@ def _count(offsets: Ints, heads: Ints, profit: Ints, tails: IntsOut, nodes: Ints
                 arcs ^= arc
                 nodes[_FIELDS * j + _IN] += 1
                 nodes[_FIELDS * j + _IN_ARCS] ^= arc
-                paying += (profit[i] > 0) & (profit[j] < 0)
         nodes[_FIELDS * i + _OUT] = degree
         nodes[_FIELDS * i + _OUT_ARCS] = arcs
     for i in range(k):
         if nodes[_FIELDS * i + _OUT] <= 1 and nodes[_FIELDS * i + _IN] <= 1:
             able += 1
-    return able, paying
+    return able
+
+
+def _paying(tails: Ints, heads: Ints, profit: Ints) -> int:
+    """How many arcs lead from gain to loss."""
+    paying = 0
+    for arc in range(len(heads)):
+        paying += (profit[tails[arc]] > 0) & (profit[heads[arc]] < 0)
+    return paying
 
 
 def _eliminate(heads: IntsOut, tails: Ints, profit: IntsOut, nodes: IntsOut, steps: IntsOut) -> int:
@@ -313,19 +321,29 @@ def _gather(pi: Ints, arcs: IntsOut, amounts: IntsOut) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """The steps as Python or compiled, with what makes of an array what they read or write, and scratch."""
+    """The steps as Python or compiled, with what makes of an array what they read or write, and scratch.
+
+    `room` is for what is written whole before it is read: to zero it would be to write it twice.
+    """
 
     read: Callable[..., Any]
     copy: Callable[..., Any]
     zeros: Callable[[int], Any]
-    count: Callable[..., tuple[int, int]] = _count
+    room: Callable[[int], Any]
+    count: Callable[..., int] = _count
+    paying: Callable[..., int] = _paying
     eliminate: Callable[..., int] = _eliminate
     keep: Callable[..., tuple[int, int]] = _keep
     put_back: Callable[..., None] = _put_back
     gather: Callable[..., None] = _gather
 
 
-_AS_PYTHON: Final = _Run(read=np.ndarray.tolist, copy=np.ndarray.tolist, zeros=lambda size: [0] * size)
+_AS_PYTHON: Final = _Run(
+    read=np.ndarray.tolist,
+    copy=np.ndarray.tolist,
+    zeros=lambda size: [0] * size,
+    room=lambda size: [0] * size,
+)
 
 
 def _run(size: int) -> _Run:
@@ -340,7 +358,9 @@ def _compiled() -> _Run:
         read=np.asarray,
         copy=np.copy,
         zeros=lambda size: np.zeros(size, np.int32),
+        room=lambda size: np.empty(size, np.int32),
         count=compiled(_count),
+        paying=compiled(_paying),
         eliminate=compiled(_eliminate),
         keep=compiled(_keep),
         put_back=compiled(_put_back),
