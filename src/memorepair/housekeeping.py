@@ -28,7 +28,7 @@ from memorepair.health.thresholds import Threshold
 from memorepair.ledger import CaseRecord, Ledger
 from memorepair.ledger.case import prevention_of
 from memorepair.ledger.spans import span
-from memorepair.memory.artifact import Json, Key, Scope
+from memorepair.memory.artifact import CaseStatus, Json, Key, Scope
 from memorepair.memory.exchange import Progress
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.values import require_names
@@ -517,6 +517,7 @@ class Housekeeper:
         if dry_run or item.case is None:
             return outcome
         if move is not None:
+            self._require_undeclared(item, item.case)
             moved = relocated(self._store, item.keys, move, actor=actor, reason=reason)
             self._store.publish(item.case, [], brought=moved)
         report = engine.repair(
@@ -525,6 +526,14 @@ class Housekeeper:
         if item.status is not Status.DONE:
             self.desk.approved(item, actor=actor, reason=reason, case=item.case)
         return replace(outcome, done=True, left=sum(one.withdrawn for one in report.members))
+
+    def _require_undeclared(self, item: Item, case: int) -> None:
+        """No event of its own has been declared since on what is to be moved: it would be served again."""
+        for later in self._store.cases():
+            named = set(later.roots).intersection(item.keys)
+            if later.id > case and later.status is not CaseStatus.UNDONE and named:
+                key = min(named)
+                raise StaleRead(f"case {later.id} was declared on {key} since", witness=key)
 
     def reject(self, id: str, *, actor: str, reason: str, dry_run: bool = False) -> Item:
         """Refuse what waits, by a person; what was flagged or withdrawn until then is served as before.

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memorepair.cli import app
-from memorepair.errors import InvalidInput, Tombstoned, Withdrawn
+from memorepair.errors import InvalidInput, StaleRead, Tombstoned, Withdrawn
 from memorepair.facade import Memory
 from memorepair.governance import Item
 from memorepair.memory.artifact import Key
@@ -124,6 +124,39 @@ def test_what_cannot_be_is_refused_and_nothing_has_changed(memory: Memory) -> No
         keeper.approve(item.id, **WHO, move=ADA)
     assert keeper.desk.show(item.id).status == "waiting"
     assert memory.store.check() == []
+
+
+@pytest.mark.parametrize("named", ["user/ada::a0", "user/bob::secret"])
+@pytest.mark.parametrize("event", ["delete", "correct"])
+def test_nothing_that_an_event_took_out_comes_back_by_a_move(memory: Memory, named: str, event: str) -> None:
+    leaked(memory)
+    item = waiting(memory)
+    case = memory.delete(named, **WHO) if event == "delete" else memory.correct(named, "Ada is well", **WHO)
+    memory.repair(case)
+    with pytest.raises((InvalidInput, StaleRead)):
+        memory.housekeeper().approve(item.id, **WHO, move=ADA)
+    assert not memory.search("allergic", scope=ADA)
+    assert memory.store.check() == []
+
+
+def test_what_is_moved_stands_on_all_that_it_was_made_from(memory: Memory) -> None:
+    secret = leaked(memory)
+    with memory.deriving(kind="summary", operator="summarise", scope=BOB) as d:
+        d.write(d.read(secret).content + " " + d.read("user/ada::a1").content, id="both")
+    item = waiting(memory)
+    memory.housekeeper().approve(item.id, **WHO, move=ADA)
+    assert {parent.key.id for parent in memory.explain("user/ada::both").parents} == {"secret", "a1"}
+    memory.delete("user/ada::a0", **WHO)
+    assert not memory.search("allergic", scope=ADA)
+
+
+def test_what_was_made_from_two_owners_belongs_to_neither(memory: Memory) -> None:
+    with memory.deriving(kind="summary", operator="summarise", scope=BOB) as d:
+        d.write(d.read("user/bob::b0").content + " " + d.read("user/ada::a0").content, id="both")
+    item = waiting(memory)
+    with pytest.raises(InvalidInput):
+        memory.housekeeper().approve(item.id, **WHO, move=ADA)
+    assert memory.housekeeper().approve(item.id, **WHO).done
 
 
 def test_from_the_command_line(memory: Memory) -> None:
