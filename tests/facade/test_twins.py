@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,33 @@ def test_a_deletion_of_either_reaches_what_both_became(memory: mr.Memory, twin: 
 @pytest.mark.parametrize("twin", ["plain", "rich"])
 def test_an_erasure_of_either_leaves_no_byte(memory: mr.Memory, tmp_path: Path, twin: str) -> None:
     memory.repair(memory.delete(Key(U, twin), erase=True, **SIGNED))
+    memory.close()
+    for file in tmp_path.iterdir():
+        assert b"cilantro" not in file.read_bytes(), file
+
+
+def updated(memory: mr.Memory) -> Key:
+    return memory.record("User moved to Oslo", id="rich", scope=U)
+
+
+def corrected(memory: mr.Memory) -> Key:
+    memory.repair(memory.correct(Key(U, "rich"), "User moved to Oslo", **SIGNED))
+    return Key(U, "rich")
+
+
+def merged_again(memory: mr.Memory) -> Key:
+    more: Any = {"seen": "May", "by": "ada", "at": "noon", "in": "Oslo"}
+    last = memory.record("User loves cilantro.", id="last", scope=U, metadata=more)
+    memory.checkup(repair=True, keeping=Keeping(policy=Policy(confirmed=frozenset(Remedy))))
+    assert memory.store.describe(Key(U, "rich")).state is State.ARCHIVED
+    return last
+
+
+@pytest.mark.parametrize("since", [updated, corrected, merged_again])
+def test_an_erasure_finds_the_duplicates_of_what_was_there_before(
+    memory: mr.Memory, tmp_path: Path, since: Callable[[mr.Memory], Key]
+) -> None:
+    memory.repair(memory.delete(since(memory), erase=True, **SIGNED))
     memory.close()
     for file in tmp_path.iterdir():
         assert b"cilantro" not in file.read_bytes(), file

@@ -167,14 +167,20 @@ class Events(Opened):
         )
 
     def _with_duplicates(self, roots: tuple[Key, ...]) -> tuple[Key, ...]:
-        """With the duplicates archived under the roots: who deletes what is served means them as well."""
-        found: dict[Key, None] = {}
-        for root in roots:
-            for parent in self._store.parents(root):
-                if parent.state is State.ARCHIVED and parent.case is not None:
+        """With the duplicates archived under the roots, and those under them, by whatever version.
+
+        Who deletes what is served means them as well: they say what it says or has said.
+        """
+        found = dict.fromkeys(roots)
+        left = builtins.list(found)
+        while left:
+            root = left.pop()
+            for parent in self._store.parents(root, former=True):
+                if parent.state is State.ARCHIVED and parent.case is not None and parent.key not in found:
                     case = self._store.case(parent.case)
                     if duplicate_of(case, parent.key) == root:
                         found[parent.key] = None
+                        left.append(parent.key)
         return (*roots, *(key for key in found if key not in roots))
 
     def _suspects(self, threshold: float | None) -> builtins.list[SuspectedArc]:

@@ -19,6 +19,9 @@ _ORDERED = f"""SELECT {LISTING} FROM scope s CROSS JOIN artifact a ON a.sid = s.
 _BARRED = f"""SELECT {LISTING} FROM barrier b CROSS JOIN version v ON v.vid = b.vid
     CROSS JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid JOIN scope s ON s.sid = a.sid
     LEFT JOIN cases k ON k.cause = b.cause"""  # noqa: S608  literals
+_NOW = "SELECT src FROM arc WHERE dst = ?1"
+_FORMERLY = """SELECT p.aid FROM version v JOIN arc_old o ON o.dst_vid = v.vid
+    JOIN version p ON p.vid = o.src_vid WHERE v.aid = ?1"""
 
 
 def listing(
@@ -51,14 +54,14 @@ def describe(db: Connection, key: Key) -> Listing:
     return listing_of(db.rows(f"{_LISTING} WHERE a.aid = ?", (place(db, key).aid,))[0])
 
 
-def parents(db: Connection, key: Key) -> list[Listing]:
-    """What the current version was made from."""
-    return _near(db, "SELECT src FROM arc WHERE dst = ?", key)
+def parents(db: Connection, key: Key, *, former: bool = False) -> list[Listing]:
+    """What the current version was made from; with `former`, what any version was made from."""
+    return _near(db, f"{_NOW} UNION {_FORMERLY}" if former else _NOW, key)
 
 
 def children(db: Connection, key: Key) -> list[Listing]:
     """Whose current version was made from some version of this."""
-    return _near(db, "SELECT dst FROM arc WHERE src = ?", key)
+    return _near(db, "SELECT dst FROM arc WHERE src = ?1", key)
 
 
 def _near(db: Connection, ends: str, key: Key) -> list[Listing]:

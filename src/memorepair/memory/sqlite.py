@@ -730,9 +730,9 @@ class SqliteStore:
         with self._db.reading():
             return catalogue.describe(self._db, key)
 
-    def parents(self, key: Key) -> list[Listing]:
+    def parents(self, key: Key, *, former: bool = False) -> list[Listing]:
         with self._db.reading():
-            return catalogue.parents(self._db, key)
+            return catalogue.parents(self._db, key, former=former)
 
     def children(self, key: Key) -> list[Listing]:
         with self._db.reading():

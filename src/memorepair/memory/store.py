@@ -614,8 +614,8 @@ class Store(Protocol):
         """One artifact."""
         ...
 
-    def parents(self, key: Key) -> list[Listing]:
-        """What the current version was made from."""
+    def parents(self, key: Key, *, former: bool = False) -> list[Listing]:
+        """What the current version was made from; with `former`, what any version was made from."""
         ...
 
     def children(self, key: Key) -> list[Listing]:
