@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import combinations, count
@@ -80,6 +80,10 @@ def programs(draw: st.DrawFn) -> Program:
     return Program(tuple(ops), frozenset(draw(st.sets(st.sampled_from(given), min_size=1, max_size=2))))
 
 
+class BrokenOff(Exception):
+    """An agent that gives up."""
+
+
 @dataclass
 class Agent:
     """Takes a program's steps; what each says is a digest of what it used."""
@@ -89,6 +93,7 @@ class Agent:
     put: dict[str, str] = field(default_factory=dict)
     sent: Counter[str] = field(default_factory=Counter)
     ran: Counter[str] = field(default_factory=Counter)
+    breaks: int | None = None  # the step that it never comes to, the first time
 
     def tool(self, effect: Effect) -> Tool:
         def act(op: str, given: str) -> Json:
@@ -115,6 +120,8 @@ class Agent:
         plan = run.plan("go", id="go")
         steps: list[Step | None] = []
         for number, op in enumerate(self.program.ops):
+            if number == self.breaks:
+                raise BrokenOff
             steps.append(self.take(run, op, f"s{number}", steps, plan))
 
     def take(self, run: Recorder, op: Op, id: str, steps: list[Step | None], plan: Step) -> Step | None:
@@ -154,15 +161,18 @@ ON_FILES: dict[str, Any] = {
 
 
 @contextmanager
-def lived(folder: Path, program: Program, *, wrong: bool) -> Iterator[tuple[Memory, Agent]]:
+def lived(
+    folder: Path, program: Program, *, wrong: bool, breaks: int | None = None
+) -> Iterator[tuple[Memory, Agent]]:
     """A memory in which the run has taken place, with the fault or without."""
     with Memory.open(folder / f"{next(FILES)}.db") as memory:
         for name in MEMORIES:
             word = "bad" if wrong and name in program.faulty else "good"
             memory.record(f"{name} is {word}", id=name, scope=SCOPE)
-        agent = Agent(program)
-        with memory.run(task="go", scope=SCOPE, id="r") as run:
+        agent = Agent(program, breaks=breaks)
+        with suppress(BrokenOff), memory.run(task="go", scope=SCOPE, id="r") as run:
             agent(run)
+        agent.breaks = None
         agent.ran.clear()
         yield memory, agent
 
@@ -238,6 +248,31 @@ def test_a_recovered_run_is_the_run_that_would_have_been(
 
         memory.undo(report.case, **WHY)
         assert contents(memory, set(before.current)) == first
+
+
+@settings(max_examples=15, **ON_FILES)
+@given(program=programs(), data=st.data())
+def test_a_run_that_broke_off_comes_to_the_answer_it_would_have_had(
+    program: Program, data: st.DataObject, folder: Path
+) -> None:
+    """The replay goes on where the run stopped, be it on steps that were affected."""
+    breaks = data.draw(st.integers(1, len(program.ops) - 1))
+    with (
+        lived(folder, program, wrong=False) as (right, other),
+        lived(folder, program, wrong=True, breaks=breaks) as (memory, agent),
+    ):
+        assert memory.trace("r").answer is None
+        report = recovered(memory, agent, "grounded")
+        plan, made = report.plan, report.made
+        assert made is not None
+        assert plan.dropped == ()
+        assert set(plan.again) <= set(made.steps)
+        assert report.answer == right.get(Key((*SCOPE, "run:r"), f"s{len(program.ops) - 1}")).content
+        assert (agent.kept, agent.put) == (other.kept, other.put)
+        expected = contents(right, set(right.store.snapshot().current))
+        now = contents(memory, set(expected))
+        assert all(expected[key] == now[key] for key in now.keys() - report.reinstated.keys())
+        assert memory.store.check() == []
 
 
 @settings(max_examples=15, **ON_FILES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,10 @@ def run(memory: Memory) -> Run:
 
 def found(where: str, rain: bool = False) -> Json:
     return {"where": where, "rain": rain}
+
+
+async def cancel_later(arguments: object, result: Json) -> None:
+    """What nothing awaits."""
 
 
 SEARCH = Tool(name="search", function=found, effect=Effect.READ)
@@ -252,6 +257,8 @@ def test_async_runs_record_the_same_trace(tmp_path: Path) -> None:
         (Effect.COMPENSATABLE_WRITE, None, "a compensation belongs to"),
         (Effect.READ, lambda arguments, result: None, "a compensation belongs to"),
         ("read", None, "the effect of a tool is an Effect"),
+        (Effect.COMPENSATABLE_WRITE, "cancel", "is called with the arguments and the result"),
+        (Effect.COMPENSATABLE_WRITE, cancel_later, "is called with the arguments and the result"),
     ],
 )
 def test_a_compensation_belongs_to_a_compensatable_write(
@@ -277,3 +284,51 @@ def test_two_runs_of_one_id_are_told_apart_by_their_scope(memory: Memory) -> Non
         memory.trace(("user", "3", "run:same"))
     assert [one.key.scope[1] for one in memory.runs()] == ["1", "2"]
     assert [one.key.scope[1] for one in memory.runs(scope=("user", "1"))] == ["1"]
+
+
+def test_no_step_is_written_over_another(memory: Memory, run: Run) -> None:
+    """Neither by a running number, nor by what a call adds to its name, nor the task."""
+    look = Tool(name="look", function=lambda: "seen", effect=Effect.READ)
+    with run:
+        run.claim("first", id="claim")
+        run.claim("second")
+        run.claim("third", id="look.result")
+        run.call(look, plan=run.plan("look"))
+        with pytest.raises(InvalidInput):
+            run.claim("fourth", id="task")
+    steps = memory.trace(run.id).steps
+    assert {step.listing.version for step in steps.values()} == {1}
+    assert [key.id for key in steps] == [
+        "task", "claim", "claim #2", "look.result", "plan", "look #2", "look #2.result",
+    ]  # fmt: skip
+
+
+def test_a_memory_is_no_step(memory: Memory, run: Run) -> None:
+    with run:
+        plan = run.plan("keep it")
+        with pytest.raises(InvalidInput):
+            run.remember("x", uses=[plan], kind=Kind.CLAIM)
+        with pytest.raises(InvalidInput):
+            run.remember("x", uses=[plan], id="plan", scope=plan.key.scope)
+    assert [key.id for key in memory.trace(run.id).steps] == ["task", "plan"]
+
+
+def test_a_tool_that_cannot_be_called_so_is_not_called(memory: Memory, run: Run) -> None:
+    async def slow() -> str:
+        return "late"
+
+    ran: list[str] = []
+    quick = Tool(name="quick", function=lambda: ran.append("quick"), effect=Effect.IDEMPOTENT_WRITE)
+    with run:
+        plan = run.plan("go")
+        with pytest.raises(InvalidInput, match="acall"):
+            run.call(Tool(name="slow", function=slow, effect=Effect.READ), plan=plan)
+        assert asyncio.run(run.acall(quick, plan=plan)).content == "null"
+    assert ran == ["quick"]
+    assert [key.id for key in memory.trace(run.id).steps] == ["task", "plan", "quick", "quick.result"]
+
+
+@pytest.mark.parametrize("uses", [3, None, [3], [["task"], 3]])
+def test_what_nothing_can_stand_on_is_refused(run: Run, uses: Any) -> None:
+    with run, pytest.raises(InvalidInput):
+        run.claim("x", uses=uses)

@@ -731,6 +731,9 @@ def test_a_copy_of_the_fault_spares_nothing(memory: Memory, deep: bool) -> None:
         {"replacements": ["home is Lyon"]},
         {"evidence": "some"},
         {"same_origin": [["user/42::home", "user/42::nobody"]]},
+        {"wait": -1.0},
+        {"tools": None},
+        {"approved": [3]},
     ],
 )
 def test_bad_input_is_refused_before_anything_is_withdrawn(

@@ -29,8 +29,7 @@ def repair_lock(path: Path, *, wait: float) -> Iterator[None]:
     StoreError
         The file beside the store is none of ours, or cannot be used.
     """
-    if not is_number(wait, low=0):
-        raise InvalidInput("a wait is a number of seconds, not negative", witness=wait)
+    check_wait(wait)
     side = path.with_name(path.name + "-repair")
     with typed_errors(side):
         db = sqlite3.connect(side, timeout=min(wait, _LONGEST), isolation_level=None, check_same_thread=False)
@@ -39,6 +38,17 @@ def repair_lock(path: Path, *, wait: float) -> Iterator[None]:
         yield
     finally:
         db.close()
+
+
+def check_wait(wait: float) -> None:
+    """Refuse what is no time to wait.
+
+    Raises
+    ------
+    InvalidInput
+    """
+    if not is_number(wait, low=0):
+        raise InvalidInput("a wait is a number of seconds, not negative", witness=wait)
 
 
 def _lock(db: sqlite3.Connection, side: Path, path: Path) -> None:

@@ -7,14 +7,12 @@ from collections.abc import Collection
 from memorepair.errors import ApprovalNeeded
 from memorepair.memory.artifact import Key
 from memorepair.memory.store import Store
-from memorepair.recovery.tools import Effect
+from memorepair.recovery.tools import ONCE, Effect
 
 BOOK = "begun calls"
 
 AGAIN = "again "
 """What the approval of a call begins with that may have run already."""
-
-_ONCE = frozenset({Effect.COMPENSATABLE_WRITE, Effect.IRREVERSIBLE})
 
 
 class Begun:
@@ -39,17 +37,13 @@ class Begun:
         ApprovalNeeded
             The witness is what has to be approved.
         """
-        if effect not in _ONCE or self._left.get(self._name(action)) != self._store.digest(call):
+        if effect not in ONCE or self._left.get(self._name(action)) != self._store.digest(call):
             return
-        if AGAIN + call not in approved:
-            raise ApprovalNeeded(
-                f"{action} may have run already, in a replay that did not end: see to it, then approve it",
-                witness=AGAIN + call,
-            )
+        require_again(action, call, approved)
 
     def begin(self, action: Key, call: str, effect: Effect) -> None:
         """Note a call; the next thing that happens is the call."""
-        if effect in _ONCE:
+        if effect in ONCE:
             self._store.note(BOOK, {self._name(action): self._store.digest(call)})
             self._effects[action] = effect
 
@@ -70,3 +64,18 @@ class Begun:
 
     def _name(self, action: Key) -> str:
         return f"{self._case} {action}"
+
+
+def require_again(action: Key, call: str, approved: Collection[str]) -> None:
+    """Stop a call of which nobody kept how an earlier one of the same action ended.
+
+    Raises
+    ------
+    ApprovalNeeded
+        The witness is what has to be approved.
+    """
+    if AGAIN + call not in approved:
+        raise ApprovalNeeded(
+            f"{action} may have run already, and what came of it nobody kept: see to it, then approve it",
+            witness=AGAIN + call,
+        )

@@ -14,7 +14,7 @@ from memorepair.graphs.reach import slice_to
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Json, Key
 from memorepair.problems import Selection, SelectionInstance
-from memorepair.recovery.tools import Effect
+from memorepair.recovery.tools import ONCE, Effect
 from memorepair.recovery.trace import MODEL_STEPS, Recorded, Trace
 from memorepair.repair.jsontext import canonical
 from memorepair.selection import select
@@ -43,7 +43,8 @@ class RecoveryPlan:
     compensated
         Actions whose effect is taken back, the latest first.
     irreversible
-        Actions out of service whose effect on the world stays.
+        Actions out of service whose effect on the world stays, or may have been: also those that can be taken
+        back, where nobody kept what they gave.
     selection
         The replay set as the least closed set with the outcomes required, with its proof.
     """
@@ -128,7 +129,8 @@ def make_plan(
     -----
     The outcomes are the final answer and what the run did to the world: an affected write is taken again even
     where the answer does not rest on it. An answer that the fault does not reach, or that stands on other
-    evidence, holds like any other step: nothing outside the cascade is changed. ExecClosure is the selection
+    evidence, holds like any other step: nothing outside the cascade is changed. Of a run that came to no
+    answer nobody knows what one would need: all that is affected is taken again. ExecClosure is the selection
     with w = 0, the outcomes required and ties fewest. O(steps + arcs).
     """
     keys = tuple(trace.steps)
@@ -137,7 +139,8 @@ def make_plan(
     lost = np.array([key in gone for key in keys], np.bool_)
     tails, heads = _uses(trace, place, gone)
 
-    wanted = lost & np.array([_is_outcome(step, trace.answer) for step in steps], np.bool_)
+    outcome = [trace.answer is None or _is_outcome(step, trace.answer) for step in steps]
+    wanted = lost & np.array(outcome, np.bool_)
     leads = slice_to(Digraph.from_arcs(len(keys), tails, heads), wanted)
     required = wanted | (lost & leads)
     # i requires j where i consumes the result of j, and that cannot be read back.
@@ -164,8 +167,10 @@ def make_plan(
         dropped=_chosen(keys, ~again & lost),
         quarantined=derived,
         others=others,
-        compensated=tuple(step.key for step in reversed(acted) if step.effect is Effect.COMPENSATABLE_WRITE),
-        irreversible=tuple(step.key for step in acted if step.effect is Effect.IRREVERSIBLE),
+        compensated=tuple(step.key for step in reversed(acted) if _can_be_taken_back(trace, step)),
+        irreversible=tuple(
+            step.key for step in acted if step.effect in ONCE and not _can_be_taken_back(trace, step)
+        ),
         selection=selection,
     )
 
@@ -184,6 +189,11 @@ def _uses(
                 pairs += [(writer, place[key]) for writer in writers if writer < place[key]]
     array = np.array(pairs, np.int64).reshape(-1, 2)
     return array[:, 0], array[:, 1]
+
+
+def _can_be_taken_back(trace: Trace, action: Recorded) -> bool:
+    known = trace.observation_of(action.key) is not None
+    return known and action.effect is Effect.COMPENSATABLE_WRITE
 
 
 def _is_outcome(step: Recorded, answer: Key | None) -> bool:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from memorepair.errors import InvalidInput, MemoRepairError, StepFailed, TraceMismatch
 from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
+from memorepair.memory.repairlock import check_wait
 from memorepair.memory.store import Store
 from memorepair.memory.values import check_type, named, require_names
 from memorepair.recovery.begun import Begun
@@ -138,7 +139,7 @@ def recover(
     The case withdraws what other runs made of the fault too; `repair` of the case takes up their memories.
     """
     require_names(actor, reason)
-    tools, approved = _checked(agent, tools, approved)
+    tools, approved = _checked(agent, tools, approved, wait)
     scope = find_run(store, run)
     roots = tuple(dict.fromkeys(faulty))
     named = frozenset(roots)
@@ -221,7 +222,7 @@ def replay(
     InvalidInput
         The case is undone.
     """
-    tools, approved = _checked(agent, tools, approved)
+    tools, approved = _checked(agent, tools, approved, wait)
     with store.repairing(case, wait=wait):
         declared = store.case(case)
         if declared.status is CaseStatus.UNDONE:
@@ -273,17 +274,23 @@ def replay(
 
 
 def _checked(
-    agent: Agent | None, tools: Iterable[Tool], approved: Collection[str]
+    agent: Agent | None, tools: Iterable[Tool], approved: Collection[str], wait: float
 ) -> tuple[tuple[Tool, ...], frozenset[str]]:
     """Refuse what no replay can work with, before anything is done."""
     if agent is not None and not callable(agent):
         raise InvalidInput(f"an agent is called with a recorder: {named(agent)} cannot be", witness=agent)
+    check_wait(wait)
     if isinstance(approved, str):
         raise InvalidInput("approved are calls, each as the error wrote it, not one text", witness=approved)
+    check_type(approved, Iterable, "approved are calls, each as the error wrote it")
+    calls = frozenset(approved)
+    for call in calls:
+        check_type(call, str, "an approved call is written as the error wrote it")
+    check_type(tools, Iterable, "tools are an iterable of them")
     given = tuple(tools)
     for one in given:
         check_type(one, Tool, "a tool declares its effect: wrap the function with `tool`")
-    return given, frozenset(approved)
+    return given, calls
 
 
 def _take_steps(agent: Agent, player: Replay) -> None:

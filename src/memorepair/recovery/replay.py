@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -10,9 +10,9 @@ from memorepair.errors import ApprovalNeeded, TraceMismatch
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Json, Key, Read, Scope
 from memorepair.memory.store import Store
-from memorepair.recovery.begun import Begun
+from memorepair.recovery.begun import Begun, require_again
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
-from memorepair.recovery.tools import Effect, Tool
+from memorepair.recovery.tools import ONCE, Effect, Tool
 from memorepair.recovery.trace import MODEL_STEPS, STEPS, Recorded, Step, Trace, grouped, out_of_service
 from memorepair.repair.jsontext import canonical
 
@@ -47,6 +47,20 @@ class Made:
         return tuple(key for key, draft in self.drafts.items() if draft.kind in STEPS)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PutOff:
+    """What is made only when it is used: what it stands on, how it is made, its place among such."""
+
+    reads: tuple[Read, ...]
+    make: Callable[[], object]
+    place: int
+
+    @property
+    def uses(self) -> list[Key]:
+        """The keys of what it stands on."""
+        return [read.key for read in self.reads]
+
+
 class Replay(Recorder):
     """An agent's verbs over a recorded run: what still holds is read back, what does not is done again.
 
@@ -56,7 +70,7 @@ class Replay(Recorder):
         The run as recorded; its affected steps are out of service.
     again
         V_replay: the steps to take again. Any other step out of service is taken only when its content is
-        read.
+        read, or when something is made that stands on it.
     back
         M_back: former versions that stand again, for memories that are out of service.
     stated
@@ -98,12 +112,12 @@ class Replay(Recorder):
         self._take_back = take_back
         self._begun = begun
         self._drafts: dict[Key, Draft] = {}
+        self._put_off: dict[Key, _PutOff] = {}
         self._frozen: dict[Key, None] = {}
         self._calls = 0
         self._answer: Step | None = None
         self._written: list[tuple[Tool, Mapping[str, Json], Json]] = []
         self._served = store.served([key for key, step in trace.steps.items() if self._holds(step)])
-        self._names.add("task")
 
     @property
     def made(self) -> Made:
@@ -136,7 +150,7 @@ class Replay(Recorder):
             return self._read_back(recorded, asked)
         if recorded is None or asked.key in self._again:
             return self._take(asked)
-        return Step(asked.key, asked.kind, lambda: self._take(asked).content)
+        return self._later(Step(asked.key, asked.kind, lambda: self._take(asked).content), asked.reads)
 
     def _begin(self, call: Call, later: Callable[[], Step] | None) -> Step | None:
         action, result = call.action, call.result
@@ -150,7 +164,8 @@ class Replay(Recorder):
                 return self._read_back(observed, result)
         wanted = recorded is None or observed is None or not self._again.isdisjoint((action.key, result.key))
         if not wanted:
-            return Step(result.key, result.kind, lambda: self._called(call, later))
+            step = Step(result.key, result.kind, lambda: self._called(call, later))
+            return self._later(step, action.reads)
         self._make_ready(call)
         return None
 
@@ -166,13 +181,26 @@ class Replay(Recorder):
 
     def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
         recorded = self._trace.steps.get(mutation.key)
+        if memory.key in self._put_off:  # what was to read it before now reads it as it was before
+            self._bring([key for key, one in self._put_off.items() if memory.key in one.uses])
+            self._put_off.pop(memory.key, None)
         if recorded is not None and self._holds(recorded):
             self._read_back(recorded, mutation)
-        elif recorded is None or mutation.key in self._again:
-            self._take(mutation)
-            self._forget_former(memory.key)
-            self._drafts[memory.key] = replace(memory, content=said(content))
+        elif recorded is None or mutation.key in self._again or memory.key in self._drafts:
+            self._wrote(mutation, memory, content)  # what is written at all ends as it was written last
+        else:
+            self._put_off[memory.key] = _PutOff(
+                reads=(*mutation.reads, *memory.reads),
+                make=lambda: self._wrote(mutation, memory, content),
+                place=self._place,
+            )
         return memory.key
+
+    def _wrote(self, mutation: Asked, memory: Draft, content: Said) -> None:
+        self._take(mutation)
+        text = said(content)
+        self._forget_former(memory.key)
+        self._drafts[memory.key] = replace(memory, content=text)
 
     def _forget_former(self, memory: Key) -> None:
         """Let what has read a memory before it is written stand on what that was made from."""
@@ -207,10 +235,12 @@ class Replay(Recorder):
             if key.scope == scope and all(word in draft.content.casefold() for word in words)
         ]
 
-    def _look(self, key: Key, name: str) -> tuple[str, int | None]:
+    def _look(self, key: Key, name: str) -> tuple[Said, int | None]:
         recorded = self._trace.steps.get(Key(self._steps, name))
         if recorded is not None and self._holds(recorded):
             return "", None  # read back as a step
+        if key in self._put_off:
+            return lambda: self._drafts[key].content, None  # made with what is made of it
         own = self._drafts.get(key) or self._back.get(key)
         if own is not None:
             return own.content, None
@@ -238,10 +268,28 @@ class Replay(Recorder):
     def _take(self, asked: Asked) -> Step:
         there = self._drafts.get(asked.key)
         if there is None:
+            self._bring(read.key for read in asked.reads)
             there = asked.draft(said(asked.say))
             self._drafts[asked.key] = there
             self._calls += asked.kind in MODEL_STEPS
         return Step(asked.key, asked.kind, there.content)
+
+    def _later(self, step: Step, reads: tuple[Read, ...]) -> Step:
+        self._put_off[step.key] = _PutOff(reads=reads, make=lambda: step.content, place=self._place)
+        return step
+
+    def _bring(self, keys: Iterable[Key]) -> None:
+        """Make what was put off and is stood on now, with all that it stands on, the earliest first."""
+        found: dict[Key, _PutOff] = {}
+        unseen = list(keys)
+        while unseen:
+            key = unseen.pop()
+            if key in self._put_off and key not in found:
+                found[key] = self._put_off[key]
+                unseen += found[key].uses
+        for key, one in sorted(found.items(), key=lambda item: item[1].place):
+            if self._put_off.pop(key, None) is not None:
+                one.make()
 
     def _called(self, call: Call, later: Callable[[], Step] | None) -> str:
         if later is None:
@@ -253,6 +301,7 @@ class Replay(Recorder):
 
     def _make_ready(self, call: Call) -> None:
         """Whatever has to be right before a tool runs; its call is the next thing that happens."""
+        self._bring(read.key for read in call.action.reads)
         self._require_approval(call)
         action, text, effect = call.action.key, said(call.action.say), call.tool.effect
         if self._begun is not None:
@@ -267,3 +316,7 @@ class Replay(Recorder):
                 f"{call.action.key} cannot be taken back: approve it, or leave the run as it is",
                 witness=said(call.action.say),
             )
+        # A recorded call whose result nobody has kept may have acted, and without it nothing takes it back.
+        recorded = self._trace.steps.get(call.action.key)
+        if recorded is not None and recorded.effect in ONCE and call.result.key not in self._trace.steps:
+            require_again(call.action.key, said(call.action.say), self._approved)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import isawaitable, iscoroutinefunction
 from secrets import token_hex
 from types import MappingProxyType, TracebackType
 from typing import Self, TypeAlias
@@ -15,9 +16,19 @@ from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.arguments import KeyLike, SlotLike, as_key, as_keys, as_member, as_scope, as_slot
 from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Scope, Slot, Source
 from memorepair.memory.store import Store
-from memorepair.memory.values import check_type
+from memorepair.memory.values import check_type, check_word, named
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import RESULT, TASK, WRITES, Step, run_scope, step_recipe
+from memorepair.recovery.trace import (
+    RESULT,
+    STEPS,
+    TAKEN_BACK,
+    TASK,
+    WRITES,
+    Step,
+    is_run_scope,
+    run_scope,
+    step_recipe,
+)
 from memorepair.repair.jsontext import canonical
 
 Said: TypeAlias = str | Callable[[], str]
@@ -28,6 +39,8 @@ Uses: TypeAlias = Used | Iterable[Used | Sequence[Step | Key]]
 """What a step stands on: one thing, several needed together, or lists each of which is enough."""
 
 _NOTHING: Mapping[str, Json] = MappingProxyType({})
+
+_UNDECLARED = "a tool declares its effect: wrap the function with `tool`"
 
 _RELATION = {Kind.USER_INPUT: Relation.INITIATE, Kind.MEMORY_READ: Relation.CITE}
 
@@ -68,7 +81,11 @@ class Call:
 
 def said(say: Said) -> str:
     """The text; made now where it is not there yet."""
-    return say if isinstance(say, str) else say()
+    if isinstance(say, str):
+        return say
+    if not callable(say):
+        raise InvalidInput(f"a step says a text, or what makes one, not {named(say)}", witness=say)
+    return say()
 
 
 class Recorder(ABC):
@@ -83,7 +100,7 @@ class Recorder(ABC):
         self._id = id
         self._steps = run_scope(self._scope, id)
         self._count: Counter[str] = Counter()
-        self._names: set[str] = set()
+        self._names = {TASK}
         self._place = 0
 
     # what a run or a replay does with it --------------------------------------------------------
@@ -112,7 +129,7 @@ class Recorder(ABC):
         """What a search in memory finds."""
 
     @abstractmethod
-    def _look(self, key: Key, name: str) -> tuple[str, int | None]:
+    def _look(self, key: Key, name: str) -> tuple[Said, int | None]:
         """What a memory says, and in which version; `name` is the step that reads it."""
 
     # verbs --------------------------------------------------------------------------------------
@@ -174,7 +191,16 @@ class Recorder(ABC):
     def call(
         self, tool: Tool, /, *, plan: Used, uses: Uses = (), id: str | None = None, **arguments: Json
     ) -> Step:
-        """Call a tool; the step of what was observed. The action is recorded before the tool runs."""
+        """Call a tool; the step of what was observed. The action is recorded before the tool runs.
+
+        Raises
+        ------
+        InvalidInput
+            The tool is a coroutine function, for `acall`.
+        """
+        check_type(tool, Tool, _UNDECLARED)
+        if iscoroutinefunction(tool.function):
+            raise InvalidInput(f"tool {tool.name} has to be awaited: use acall", witness=tool.name)
         asked = self._call(tool, plan, uses, id, arguments)
         done = self._begin(asked, lambda: self._end(asked, tool(**arguments)))
         return self._end(asked, tool(**arguments)) if done is None else done
@@ -182,10 +208,13 @@ class Recorder(ABC):
     async def acall(
         self, tool: Tool, /, *, plan: Used, uses: Uses = (), id: str | None = None, **arguments: Json
     ) -> Step:
-        """The same for a tool that is a coroutine function."""
+        """The same for a tool that may be a coroutine function."""
         asked = self._call(tool, plan, uses, id, arguments)
         done = self._begin(asked, None)
-        return self._end(asked, await tool(**arguments)) if done is None else done
+        if done is not None:
+            return done
+        observed = tool(**arguments)
+        return self._end(asked, await observed if isawaitable(observed) else observed)
 
     def remember(
         self,
@@ -202,8 +231,11 @@ class Recorder(ABC):
 
         `consolidates`: memories that it merges. A run deletes nothing: that is for a person to declare.
         """
-        name = self._name("remember", None)
+        kind = as_member(Kind, kind)
         where = self._scope if scope is None else as_scope(scope)
+        if kind in STEPS or is_run_scope(where):
+            raise InvalidInput("a memory is no step of a run", witness=kind.name.lower())
+        name = self._name("remember", None)
         key = Key(where, f"{self._id}-{name}" if id is None else id)
         says = canonical({"remember": str(key)})
         mutation = self._asked(name, Kind.MEMORY_MUTATION, says, uses, cost=0.0, more={WRITES: str(key)})
@@ -211,7 +243,7 @@ class Recorder(ABC):
         memory = Draft(
             key=key,
             content="",
-            kind=as_member(Kind, kind),
+            kind=kind,
             source=Source.EXTRACTION,
             slot=as_slot(slot),
             reads=(
@@ -253,8 +285,8 @@ class Recorder(ABC):
         return self._settle(asked)
 
     def _call(self, tool: Tool, plan: Used, uses: Uses, id: str | None, arguments: dict[str, Json]) -> Call:
-        check_type(tool, Tool, "a tool declares its effect: wrap the function with `tool`")
-        name = self._name(tool.name, id)
+        check_type(tool, Tool, _UNDECLARED)
+        name = self._name(tool.name, id, "", RESULT, TAKEN_BACK)
         action = Asked(
             key=Key(self._steps, name),
             kind=Kind.ACTION,
@@ -294,13 +326,18 @@ class Recorder(ABC):
             slot=slot,
         )
 
-    def _name(self, stem: str, id: str | None) -> str:
-        if id is not None and id in self._names:
-            raise InvalidInput(f"two steps of run {self._id} are called {id}", witness=id)
-        self._count[stem] += id is None
-        times = self._count[stem]
-        name = id if id is not None else stem if times == 1 else f"{stem} #{times}"
-        self._names.add(name)
+    def _name(self, stem: str, id: str | None, *ends: str) -> str:
+        """A name that is free, also with each of `ends`: a second step of it would overwrite the first."""
+        if id is not None:
+            check_word(id, "the id of a step")
+        name = id
+        while name is None or any(name + end in self._names for end in ends or ("",)):
+            if id is not None:
+                raise InvalidInput(f"two steps of run {self._id} are called {id}", witness=id)
+            self._count[stem] += 1
+            times = self._count[stem]
+            name = stem if times == 1 else f"{stem} #{times}"
+        self._names.update(name + end for end in ends or ("",))
         return name
 
     def _next(self) -> int:
@@ -406,9 +443,15 @@ def _reads(uses: Uses) -> tuple[Read, ...]:
     """One read a thing used; lists are alternatives, each a group of its own."""
     if isinstance(uses, Step | Key | str):
         return (_read(uses, 0),)
+    if not isinstance(uses, Iterable):
+        raise InvalidInput(f"uses are steps or keys, or lists of them, not {named(uses)}", witness=uses)
     given = list(uses)
     together = [one for one in given if isinstance(one, Step | Key | str)]
     alternatives = [one for one in given if not isinstance(one, Step | Key | str)]
+    if wrong := [one for one in alternatives if not isinstance(one, Iterable)]:
+        raise InvalidInput(
+            f"uses are steps or keys, or lists of them, not {named(wrong[0])}", witness=wrong[0]
+        )
     if together and alternatives:
         raise InvalidInput("uses are things needed together, or lists each of which is enough", witness=uses)
     return (

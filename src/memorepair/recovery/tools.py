@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from memorepair.errors import InvalidInput
@@ -28,6 +29,10 @@ class Effect(StrEnum):
     def writes(self) -> bool:
         """Whether it changes the world."""
         return self not in (Effect.PURE, Effect.READ)
+
+
+ONCE = frozenset({Effect.COMPENSATABLE_WRITE, Effect.IRREVERSIBLE})
+"""Effects of calls that are not made twice unasked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,12 @@ class Tool:
         if (self.compensation is not None) != (self.effect is Effect.COMPENSATABLE_WRITE):
             raise InvalidInput(
                 f"tool {self.name}: a compensation belongs to a compensatable write, and to nothing else",
+                witness=self.name,
+            )
+        back = self.compensation
+        if back is not None and (not callable(back) or iscoroutinefunction(back)):
+            raise InvalidInput(
+                f"tool {self.name}: a compensation is called with the arguments and the result, not awaited",
                 witness=self.name,
             )
 

@@ -36,6 +36,9 @@ TASK = "task"
 RESULT = ".result"
 """What the id of an observation adds to that of its action."""
 
+TAKEN_BACK = ".taken-back"
+"""What the id of the note about an action's executions that were compensated adds to that of the action."""
+
 WRITES = "writes"
 """What a mutation step calls the memory that it writes."""
 
@@ -138,6 +141,11 @@ def grouped(members: Iterable[tuple[int, Key]]) -> frozenset[frozenset[Key]]:
     return frozenset(map(frozenset, groups.values()))
 
 
+def is_run_scope(scope: Scope) -> bool:
+    """Whether a scope holds the steps of a run."""
+    return bool(scope) and scope[-1].startswith(_RUN)
+
+
 def run_scope(scope: Scope, id: str) -> Scope:
     """Where the steps of a run lie: below the scope it works in, so that no search finds them there."""
     return as_scope((*scope, _RUN + id))
@@ -174,8 +182,7 @@ def runs(store: Store, scope: Scope | None = None) -> list[Listing]:
         listing
         for listing in store.listing(kind=Kind.USER_INPUT)
         if listing.key.id == TASK
-        and listing.key.scope
-        and listing.key.scope[-1].startswith(_RUN)
+        and is_run_scope(listing.key.scope)
         and (scope is None or listing.key.scope[:-1] == scope)
     ]
 

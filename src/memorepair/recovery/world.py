@@ -12,11 +12,8 @@ from memorepair.memory.store import Store
 from memorepair.recovery.planning import RecoveryPlan
 from memorepair.recovery.replay import Made
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import Trace, step_recipe
+from memorepair.recovery.trace import TAKEN_BACK, Trace, step_recipe
 from memorepair.repair.jsontext import canonical, parse
-
-TAKEN_BACK = ".taken-back"
-"""What the id of the note about an action's executions that were compensated adds to that of the action."""
 
 
 def taking_back(store: Store, chosen: RecoveryPlan, tools: Mapping[str, Tool]) -> Callable[[], None]:

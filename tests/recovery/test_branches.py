@@ -1,0 +1,124 @@
+"""A replay that goes another way than the run: beyond its end, on what was dropped, past what nobody kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from memorepair.errors import ApprovalNeeded
+from memorepair.facade import Memory
+from memorepair.memory.artifact import Json, Key
+from memorepair.recovery import Effect, Recorder, Step, Tool
+
+SCOPE = ("user", "42")
+HOME = Key(SCOPE, "home")
+
+
+def live(memory: Memory, agent: Callable[[Recorder], object]) -> None:
+    """The run `r`, after a stranger wrote Paris over Lyon; it may break off."""
+    memory.record("home is Lyon", id="home", scope=SCOPE)
+    memory.record("home is Paris", id="home", scope=SCOPE)
+    try:
+        with memory.run(task="dinner", scope=SCOPE, id="r") as run:
+            agent(run)
+    except KeyboardInterrupt:
+        pass
+
+
+def recovered(memory: Memory, agent: Callable[[Recorder], object]) -> str:
+    report = memory.recover("r", HOME, agent=agent, reason="not hers", actor="me")
+    assert memory.store.check() == []
+    return report.answer or ""
+
+
+def city(run: Recorder) -> Step:
+    home = run.read(HOME, id="home")
+    return run.claim(lambda: home.content.split()[-1], uses=[home], id="city")
+
+
+def test_a_new_step_brings_back_what_was_put_off_and_it_stands_on(memory: Memory) -> None:
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        walk = run.plan(lambda: f"walk in {here.content}", uses=[here], id="walk")
+        if here.content == "Lyon":
+            far = run.plan("take the bridge", uses=[walk], id="far")
+            run.answer("over the bridge", uses=[far], id="answer")
+        else:
+            run.answer(lambda: f"in {here.content}", uses=[here], id="answer")
+
+    live(memory, agent)
+    assert recovered(memory, agent) == "over the bridge"
+    assert memory.get(Key((*SCOPE, "run:r"), "walk")).content == "walk in Lyon"
+
+
+@pytest.mark.parametrize("needed", [False, True])
+def test_a_memory_that_was_put_off_is_written_when_something_new_reads_it(
+    memory: Memory, needed: bool
+) -> None:
+    """Also where the run writes it twice: who reads between finds the first."""
+
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        run.remember(lambda: f"first {here.content}", uses=[here], id="note")
+        between = run.read(Key(SCOPE, "note"), id="between")
+        run.remember(lambda: f"then {here.content}", uses=[here], id="note")
+        after = run.read(Key(SCOPE, "note"), id="after")
+        if needed and here.content == "Lyon":
+            run.answer(lambda: f"{between.content}, {after.content}", uses=[between, after], id="answer")
+        else:
+            run.answer(lambda: here.content, uses=[here], id="answer")
+
+    live(memory, agent)
+    assert recovered(memory, agent) == ("first Lyon, then Lyon" if needed else "Lyon")
+    assert memory.get(Key(SCOPE, "note")).content == "then Lyon"
+
+
+def test_a_memory_that_is_written_twice_ends_as_it_was_written_last(memory: Memory) -> None:
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        run.remember(lambda: f"first {here.content}", uses=[here], id="note")
+        between = run.read(Key(SCOPE, "note"), id="between")
+        run.remember(lambda: f"then {here.content}", uses=[here], id="note")
+        run.answer(lambda: between.content, uses=[between], id="answer")
+
+    live(memory, agent)
+    assert recovered(memory, agent) == "first Lyon"
+    assert memory.get(Key(SCOPE, "note")).content == "then Lyon"
+
+
+@pytest.mark.parametrize("affected", [False, True])
+def test_a_call_whose_result_nobody_kept_is_not_made_again_unasked(memory: Memory, affected: bool) -> None:
+    booked: list[str] = []
+
+    def cancel(arguments: object, result: Json) -> None:
+        booked.remove(str(result))
+
+    def act(table: str) -> Json:
+        booked.append(table)
+        if len(booked) == 1:
+            raise KeyboardInterrupt
+        return table
+
+    book = Tool(name="book", function=act, effect=Effect.COMPENSATABLE_WRITE, compensation=cancel)
+
+    def agent(run: Recorder) -> None:
+        ask = run.input("a table", id="ask")
+        here = city(run)
+        plan = run.plan("book", uses=[here if affected else ask], id="plan")
+        table = here.content if affected else "at home"
+        done = run.call(book, plan=plan, id="book", table=table)
+        run.answer(lambda: f"{done.content} {here.content}", uses=[done, here], id="answer")
+
+    live(memory, agent)
+    planned = memory.recover("r", HOME, dry_run=True, reason="not hers", actor="me").plan
+    assert planned.compensated == ()
+    assert [key.id for key in planned.irreversible] == (["book"] if affected else [])
+    with pytest.raises(ApprovalNeeded, match="may have run already") as asked:
+        memory.recover("r", HOME, agent=agent, tools=[book], reason="not hers", actor="me")
+    assert "Paris" not in str(asked.value.witness)
+    assert len(booked) == 1
+    (case,) = memory.store.cases()
+    report = memory.replay(case, "r", agent, tools=[book], approved=[str(asked.value.witness)])
+    assert report.answer == ('"Lyon" Lyon' if affected else '"at home" Lyon')
+    assert len(booked) == 2
