@@ -91,7 +91,8 @@ def test_a_dry_run_shows_the_plan_and_changes_nothing(lived: Shell, group: tuple
 
 
 def test_a_recovery_asks_for_approval_is_taken_up_and_taken_back(lived: Shell) -> None:
-    error = lived.told("recover", "dinner", *FAULTY, *WHY, *AGENT, code=2)["error"]
+    error = lived.told("recover", "dinner", *FAULTY, *WHY, *AGENT, code=1)["error"]
+    assert "case 1 is open" in str(error["notes"])
     assert (error["type"], error["witness"]) == (
         "ApprovalNeeded",
         '{"arguments":{"text":"Le Bec"},"tool":"mail"}',

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from memorepair.errors import ApprovalNeeded
+from memorepair.errors import ApprovalNeeded, StepFailed
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Json, Key
 from memorepair.recovery import Effect, Recorder, Step, Tool
@@ -122,3 +122,48 @@ def test_a_call_whose_result_nobody_kept_is_not_made_again_unasked(memory: Memor
     report = memory.replay(case, "r", agent, tools=[book], approved=[str(asked.value.witness)])
     assert report.answer == ('"Lyon" Lyon' if affected else '"at home" Lyon')
     assert len(booked) == 2
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_compensation_that_raises_stops_nothing_else(memory: Memory, before: bool) -> None:
+    """Before the replay writes it is a failed step; after, the rest is taken back, what is not asked about."""
+    world: list[str] = []
+    broken = {"at Paris"} if before else {"to Lyon"}
+
+    def cancel(arguments: Mapping[str, Json], result: Json) -> None:
+        if result in broken:
+            raise OSError("the line is down")
+        world.remove(str(result))
+
+    def act(text: str) -> Json:
+        world.append(text)
+        return text
+
+    write = Tool(name="write", function=act, effect=Effect.COMPENSATABLE_WRITE, compensation=cancel)
+
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        plan = run.plan(lambda: "write", uses=[here], id="plan")
+        if here.content == "Paris" or not before:
+            run.call(write, plan=plan, uses=[here], id="at", text=f"at {here.content}")
+            run.call(write, plan=plan, uses=[here], id="to", text=f"to {here.content}")
+        if here.content == "Lyon" and broken and not before:
+            raise RuntimeError("later")
+        run.answer(lambda: here.content, uses=[here], id="answer")
+
+    live(memory, agent)
+    with pytest.raises(StepFailed) as failed:
+        memory.recover("r", HOME, agent=agent, tools=[write], reason="not hers", actor="me")
+    notes = " ".join(failed.value.__notes__)
+    assert ("write (compensatable write) has run and was not taken back" in notes) is not before
+    assert world == (["at Paris"] if before else ["to Lyon"])
+    broken.clear()
+    approved: list[str] = []
+    while True:
+        try:
+            report = memory.replay(1, "r", agent, tools=[write], approved=approved)
+            break
+        except ApprovalNeeded as asked:
+            approved.append(str(asked.witness))
+    assert report.answer == "Lyon"
+    assert len(approved) == (0 if before else 2)

@@ -298,7 +298,10 @@ def test_a_replay_that_differs_from_the_record_stops_and_nothing_is_published(
         memory.recover("dinner", HOME, agent=other, tools=town.tools.values(), **WHO)
     assert caught.value.witness == step("look")
     assert town.booked == []  # the wrong table and the new one are both given back
-    assert caught.value.__notes__ == ["note (idempotent write) has run and was not taken back"]
+    assert caught.value.__notes__ == [
+        "note (idempotent write) has run and was not taken back",
+        "case 1 is open, its barrier stands: a replay takes it up again",
+    ]
     (case,) = memory.store.cases()
     assert case.status is CaseStatus.OPEN
     now = served(memory)
@@ -350,8 +353,10 @@ def test_a_replay_without_the_answer_stops(memory: Memory, diner: Diner, town: T
 def test_a_missing_tool_is_told_before_anything_is_taken_back(
     memory: Memory, diner: Diner, town: Town
 ) -> None:
+    before = memory.store.snapshot()
     with pytest.raises(UnknownId, match="there is no tool book"):
         memory.recover("dinner", HOME, agent=diner, **WHO)
+    assert memory.store.snapshot() == before
     assert town.ran == []
     assert town.booked == ["Chez Paul"]
 

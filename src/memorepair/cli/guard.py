@@ -30,7 +30,8 @@ def command(group: typer.Typer, name: str) -> Callable[[Callable[Arguments, int]
                     code = function(*args, **kwargs)
                 except MemoRepairError as error:
                     report(error, as_json=as_json)
-                    code = BAD_INPUT
+                    # A note tells what was done all the same, as a barrier that stands.
+                    code = PROBLEMS if hasattr(error, "__notes__") else BAD_INPUT
                 sys.stdout.flush()  # here, where a failure can still be told
             except KeyboardInterrupt:
                 code = INTERRUPTED

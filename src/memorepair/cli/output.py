@@ -88,12 +88,16 @@ def pairs(about: Mapping[str, object]) -> None:
 
 
 def report(error: MemoRepairError, *, as_json: bool) -> None:
-    """Message and witness of an error: on standard error, as JSON also on standard output."""
+    """Message, witness and notes of an error: on standard error, as JSON also on standard output."""
+    notes: list[str] = getattr(error, "__notes__", [])
     if as_json:
-        emit({"error": {"type": type(error).__name__, "message": error.message, "witness": error.witness}})
+        told = {"type": type(error).__name__, "message": error.message, "witness": error.witness}
+        emit({"error": {**told, "notes": notes} if notes else told})
     say(f"error: {error.message}", style="red", error=True)
     if error.witness is not None:
         say(f"witness: {_cell(error.witness)}", error=True)
+    for note in notes:
+        say(f"note: {_cell(note)}", error=True)
 
 
 @contextmanager

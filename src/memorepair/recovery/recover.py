@@ -9,7 +9,7 @@ from inspect import isawaitable
 from types import MappingProxyType
 from typing import TypeAlias
 
-from memorepair.errors import InvalidInput, MemoRepairError, StepFailed, TraceMismatch
+from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StepFailed, TraceMismatch
 from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
 from memorepair.memory.repairlock import check_wait
@@ -158,9 +158,13 @@ def recover(
         same_origin=with_echoes(store, same_origin, roots),
     )
     planned: list[RecoveryPlan] = []
-    case = withdraw(
-        store, event, dry_run=dry_run, look=lambda number: planned.append(plan(store, number, scope))
-    )
+
+    def look(number: int) -> None:
+        planned.append(plan(store, number, scope))
+        if agent is not None:  # a tool that is missing is told before anything is withdrawn
+            taking_back(store, planned[0], {one.name: one for one in tools})
+
+    case = withdraw(store, event, dry_run=dry_run, look=look)
     if agent is None or dry_run:
         left = _memories(planned[0].quarantined)
         return RecoveryReport(
@@ -169,9 +173,13 @@ def recover(
             reinstated={root: one.version for root, one in former.items()},
             left=left,
         )
-    return replay(
-        store, case.id, scope, agent, tools=tools, approved=approved, operators=operators, wait=wait
-    )
+    try:
+        return replay(
+            store, case.id, scope, agent, tools=tools, approved=approved, operators=operators, wait=wait
+        )
+    except RepairInProgress as error:
+        error.add_note(_still_open(case.id))
+        raise
 
 
 def plan(store: Store, case: int, run: RunLike) -> RecoveryPlan:
@@ -246,7 +254,6 @@ def replay(
         )
         try:
             _take_steps(agent, player)
-            player.prepare_world()
             made = player.made
             if chosen.trace.answer in chosen.again and chosen.trace.answer not in made.drafts:
                 raise TraceMismatch("the replay has come to no answer", witness=chosen.trace.answer)
@@ -255,9 +262,11 @@ def replay(
             back = {key: former for key, former in back.items() if key not in drafts}
             publish(store, cascade, drafts, back)
         except BaseException as error:
-            undo_writes(player.made, error)
+            back_as_before = undo_writes(player.made, error)
             store.discard_staged(case)
-            begun.settle(published=False)
+            if back_as_before:  # else the notes stay: what may stand in the world is asked about
+                begun.settle(published=False)
+            error.add_note(_still_open(case))
             raise
         begun.settle(published=True)
         store.close_case(case)
@@ -271,6 +280,10 @@ def replay(
         reinstated={**_restored(store, declared), **{key: former.version for key, former in back.items()}},
         left=_memories(member.key for member in left if member.kind not in STEPS),
     )
+
+
+def _still_open(case: int) -> str:
+    return f"case {case} is open, its barrier stands: a replay takes it up again"
 
 
 def _checked(
@@ -296,10 +309,12 @@ def _checked(
 def _take_steps(agent: Agent, player: Replay) -> None:
     """Have the agent take its steps, in an event loop of its own where it is a coroutine function.
 
+    Then what they did to the world the first time is taken back, unless a tool that ran needed that before.
+
     Raises
     ------
     StepFailed
-        The agent, or a tool that it called, has raised; what it raised is the cause.
+        The agent, a tool that it called, or a compensation has raised; what it raised is the cause.
     InvalidInput
         It is a coroutine function, and an event loop is running here already.
     """
@@ -307,6 +322,7 @@ def _take_steps(agent: Agent, player: Replay) -> None:
         taken = agent(player)
         if isawaitable(taken):
             _run(taken)
+        player.prepare_world()
     except MemoRepairError:
         raise
     except Exception as error:

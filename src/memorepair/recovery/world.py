@@ -130,10 +130,23 @@ def _call_of(content: str) -> tuple[str, Mapping[str, Json]]:
     return str(action.get("tool")), arguments
 
 
-def undo_writes(made: Made, error: BaseException) -> None:
-    """Take back what a failed replay has written, the latest first; what cannot be is told with the error."""
+def undo_writes(made: Made, error: BaseException) -> bool:
+    """Take back what a failed replay has written, the latest first; what stays is told with the error.
+
+    Returns
+    -------
+    bool
+        Whether no compensation has raised.
+    """
+    failed = False
     for tool, arguments, observed in reversed(made.written):
-        if tool.compensation is not None:
+        left = f"{tool.name} ({tool.effect.value}) has run and was not taken back"
+        if tool.compensation is None:
+            error.add_note(left)
+            continue
+        try:
             tool.compensation(arguments, observed)
-        else:
-            error.add_note(f"{tool.name} ({tool.effect.value}) has run and was not taken back")
+        except Exception as raised:  # noqa: BLE001 - the others are still to be taken back; the note tells it
+            error.add_note(f"{left}: its compensation has raised {type(raised).__name__}")
+            failed = True
+    return not failed
