@@ -126,7 +126,7 @@ def test_a_call_whose_result_nobody_kept_is_not_made_again_unasked(memory: Memor
 
 @pytest.mark.parametrize("before", [False, True])
 def test_a_compensation_that_raises_stops_nothing_else(memory: Memory, before: bool) -> None:
-    """Before the replay writes it is a failed step; after, the rest is taken back, what is not asked about."""
+    """Before the replay writes it is a failed step; after, the rest is taken back."""
     world: list[str] = []
     broken = {"at Paris"} if before else {"to Lyon"}
 
