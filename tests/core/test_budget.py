@@ -160,6 +160,15 @@ def test_the_corner_of_the_curve_and_its_bound(draw: Draw) -> None:
     assert met > 10
 
 
+def test_what_the_curve_takes_for_free_may_cost_more_than_a_rounded_budget() -> None:
+    # 1e-9 beside 1e12: nothing on the curve, a unit of the coarser amounts that a budget needs.
+    curve = frontier(value=[3.5, 1.0], cost=[1e-9, 1e12])
+    corner = curve.for_budget(2)
+    assert corner.verify()
+    assert (corner.chosen, corner.status) == ((), Status.FEASIBLE)
+    assert corner.bound >= 3.5
+
+
 def test_large_instances_keep_the_gap_they_promise() -> None:
     drawn = generate("prov-1e4")
     value = np.rint(drawn.value * 1000).astype(np.int64)

@@ -190,7 +190,9 @@ class Frontier:
         np.add.at(costs, step[step >= 0], amounts.cost[step >= 0, 0])
         pays = self.fewest.entered(Fraction(0))
         entered = int(np.searchsorted(np.cumsum(costs[:pays]), amounts.budget[0], side="right"))
-        price = self.fewest.price_of(entered) if entered < pays else Fraction(0)
+        # What is free on the curve may cost a unit of the coarser amounts here: then not even step 0 enters.
+        next_step = max(entered, 1)
+        price = self.fewest.price_of(next_step) if next_step < pays else Fraction(0)
         payable = knapsack.amounts.payable([price * amounts.value_scale / amounts.cost_scales[0]])
         relaxed, _ = Lagrange(price=payable).apply(knapsack)
         proof = close(relaxed).certificate or Certificate.zero()
