@@ -23,7 +23,7 @@ class Offhand(Recorder):
     def __init__(self, memory: Memory, *, scope: Scope) -> None:
         super().__init__(memory.store, scope=scope, id="offhand")
         self._taken: list[Step] = []
-        self.input("errands", id=TASK)
+        self._settle(self._asked(TASK, Kind.USER_INPUT, "errands", (), cost=0.0))
 
     @property
     def steps(self) -> int:
