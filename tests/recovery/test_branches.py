@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from memorepair.errors import ApprovalNeeded, StepFailed
+from memorepair.errors import ApprovalNeeded, StaleRead, StepFailed, Withdrawn
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Json, Key
 from memorepair.recovery import Effect, Recorder, Step, Tool
@@ -167,3 +167,29 @@ def test_a_compensation_that_raises_stops_nothing_else(memory: Memory, before: b
             approved.append(str(asked.witness))
     assert report.answer == "Lyon"
     assert len(approved) == (0 if before else 2)
+
+
+def test_what_leaves_service_during_a_replay_stops_its_publication(memory: Memory) -> None:
+    """Both cases stay open; one case with both faults takes the run again."""
+    memory.record("Friday", id="day", scope=SCOPE)
+    late = {"correct": True}
+
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        day = run.read("user/42::day", id="day")
+        known = run.claim(lambda: f"on {day.content}", uses=[day], id="known")
+        if here.content == "Lyon" and late.pop("correct", False):
+            memory.correct("user/42::day", "Monday", reason="moved", actor="me")
+        run.answer(lambda: f"{here.content} {known.content}", uses=[here, known], id="answer")
+
+    live(memory, agent)
+    with pytest.raises(StaleRead) as stale:
+        memory.recover("r", HOME, agent=agent, reason="not hers", actor="me")
+    assert stale.value.witness == Key((*SCOPE, "run:r"), "known")
+    with pytest.raises(Withdrawn):
+        memory.get(Key((*SCOPE, "run:r"), "answer"))
+    for case in reversed(memory.store.cases()):
+        memory.undo(case, reason="in one case", actor="me")
+    both = {HOME: "home is Lyon", Key(SCOPE, "day"): "Monday"}
+    report = memory.recover("r", both, replacements=both, agent=agent, reason="both wrong", actor="me")
+    assert report.answer == "Lyon on Monday"

@@ -63,7 +63,8 @@ def publish(store: Store, cascade: Cascade, drafts: Mapping[Key, Draft], back: M
     Raises
     ------
     StaleRead
-        The case has changed since it was planned; nothing was published.
+        The case has changed since it was planned, or what something stands on has left service; nothing was
+        published.
     """
     open_ = {member.key: member for member in cascade.open}
     everything = {**drafts, **{key: former.draft for key, former in back.items()}}
@@ -78,6 +79,8 @@ def publish(store: Store, cascade: Cascade, drafts: Mapping[Key, Draft], back: M
 
     def standing(draft: Draft) -> tuple[Read, ...]:
         # A read in a stated version stays: if that is not served any more, the store refuses it.
+        if lost := [read.key for read in draft.reads if read.version is None and read.key not in versions]:
+            raise StaleRead(f"{draft.key} stands on {lost[0]}, which left service meanwhile", witness=lost[0])
         return tuple(
             replace(read, version=versions.get(read.key) if read.version is None else read.version)
             for read in draft.reads
