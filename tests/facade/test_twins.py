@@ -82,6 +82,23 @@ def test_an_erasure_finds_the_duplicates_of_what_was_there_before(
         assert b"cilantro" not in file.read_bytes(), file
 
 
+def test_an_undone_merge_leaves_the_arcs_of_what_was_written_since(tmp_path: Path) -> None:
+    with mr.Memory.open(tmp_path / "other.db") as memory:
+        for number in range(8):
+            memory.record(f"matter {number * 7919} of {number * 104729}", id=f"other{number}")
+        for id in ("one", "two"):
+            memory.record("User loves cilantro", id=id)
+        with memory.deriving(kind="summary", on_stale="quarantine") as d:
+            d.write(d.read("other1").content + d.read("one").content, id="by")
+            memory.record("matter of its own", id="other1")
+        memory.checkup(repair=True, keeping=Keeping(policy=Policy(confirmed=frozenset(Remedy))))
+        with memory.deriving(kind="summary") as d:
+            d.write(d.read("other2").content, id="by")
+        memory.undo(1, **SIGNED)
+        assert [parent.key.id for parent in memory.explain("by").parents] == ["other2"]
+        assert memory.store.check() == []
+
+
 @pytest.mark.parametrize("twin", ["plain", "rich"])
 def test_a_correction_of_either_reaches_what_both_became(memory: mr.Memory, twin: str) -> None:
     case = memory.correct(Key(U, twin), "User loves parsley", **SIGNED)

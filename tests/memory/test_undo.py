@@ -230,6 +230,19 @@ def test_later_work_stands_in_the_way(chain: SqliteStore, later: Callable[[Sqlit
     assert store.journal() == entries
 
 
+def test_an_update_stands_in_the_way_though_what_it_wrote_over_has_been_pruned(
+    store: SqliteStore, put: Put
+) -> None:
+    put("a", "old a")
+    case = corrected(store)
+    put("a", "newer a")
+    assert [version for _, version in store.prune(0).versions] == [2]
+    with pytest.raises(UndoRefused) as caught:
+        store.undo(case.id, **SIGNED)
+    assert caught.value.witness == (A, "record")
+    assert store.check() == []
+
+
 def test_a_second_event_that_is_undone_stands_in_nobodys_way(chain: SqliteStore) -> None:
     store, before = chain, chain.snapshot()
     case = corrected(store)

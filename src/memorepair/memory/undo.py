@@ -55,6 +55,12 @@ _LATER = f"""SELECT s.name, a.id, j.cause, j.act FROM journal j CROSS JOIN journ
     AND (r.before IS NOT r.after OR j.act = 'withdraw') AND k.status IS NOT ?
     ORDER BY j.seq, s.name, a.id LIMIT 1"""  # noqa: S608
 
+# What an update has written over, whose own work a prune has removed from the table.
+_OVERTAKEN = f"""SELECT s.name, a.id, (SELECT j.act FROM journal j JOIN journal_row r ON r.seq = j.seq
+        WHERE r.vid = a.cur AND r.before ISNULL LIMIT 1) FROM undoing u {_NAMED}
+    WHERE u.after IN ({State.ACTIVE}, {State.PENDING_REVIEW}) AND a.cur <> u.vid
+    AND NOT EXISTS(SELECT 1 FROM undoing n WHERE n.vid = a.cur) LIMIT 1"""  # noqa: S608  enum
+
 _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 
 # What was made from a version that goes, and is not the case's own work.
@@ -176,6 +182,12 @@ class Undo:
             if later is not None:
                 what = f"case {later} has touched {key} since; undo case {later} first"
             raise UndoRefused(f"case {case} cannot be undone: {what}", witness=(key, later or act))
+        row = self._db.row(_OVERTAKEN)
+        if row is not None:
+            name, id, act = row
+            key = key_of(name, id)
+            what = f"entry {act!r} has touched {key} since"
+            raise UndoRefused(f"case {case} cannot be undone: {what}", witness=(key, act))
         row = self._db.row(_DERIVED)
         if row is not None:
             name, id, no, child_name, child_id = row
@@ -225,14 +237,25 @@ class Undo:
         )
 
     def _unrelease(self, case: int) -> None:
-        """A released version kept its number, so its arcs and verdicts are taken back in place."""
+        """A released version kept its number, so its arcs and verdicts are taken back in place.
+
+        One that was quarantined may have been written over since: its arcs are among the former ones.
+        """
         run = self._db.run
-        run("DELETE FROM arc WHERE dst IN (SELECT aid FROM undoing WHERE released)")
+        released = "undoing u JOIN artifact a ON a.aid = u.aid AND u.released"
+        images = """FROM journal j CROSS JOIN arc_image i ON i.seq = j.seq
+            CROSS JOIN undoing u ON u.vid = i.dst_vid AND u.released JOIN artifact a ON a.aid = u.aid"""
+        run(f"DELETE FROM arc WHERE dst IN (SELECT u.aid FROM {released} AND a.cur = u.vid)")  # noqa: S608  literals
+        run(f"DELETE FROM arc_old WHERE dst_vid IN (SELECT u.vid FROM {released} AND a.cur <> u.vid)")  # noqa: S608
         run(
-            """INSERT INTO arc(src, src_vid, dst, rel, grp, pos)
-            SELECT v.aid, i.src_vid, u.aid, i.rel, i.grp, i.pos FROM journal j
-            CROSS JOIN arc_image i ON i.seq = j.seq CROSS JOIN undoing u ON u.vid = i.dst_vid AND u.released
+            f"""INSERT INTO arc(src, src_vid, dst, rel, grp, pos)
+            SELECT v.aid, i.src_vid, u.aid, i.rel, i.grp, i.pos {images} AND a.cur = u.vid
             JOIN version v ON v.vid = i.src_vid WHERE j.cause = ?""",
+            (case,),
+        )
+        run(
+            f"""INSERT INTO arc_old(dst_vid, src_vid, rel, grp, pos)
+            SELECT u.vid, i.src_vid, i.rel, i.grp, i.pos {images} AND a.cur <> u.vid WHERE j.cause = ?""",
             (case,),
         )
         run("DELETE FROM arc_image WHERE seq IN (SELECT seq FROM journal WHERE cause = ?)", (case,))
