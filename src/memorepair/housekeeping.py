@@ -344,6 +344,8 @@ class Housekeeper:
             return replace(outcome, answer=Answer.WAIT, why=error.message)
         except MemoRepairError as error:
             return replace(outcome, failed=f"{type(error).__name__}: {error.message}")
+        except Exception as error:  # noqa: BLE001  of an embedder or a price; its words may quote content
+            return replace(outcome, failed=type(error).__name__)
         return replace(outcome, done=True, case=carried.case, withdrawn=carried.withdrawn, left=carried.left)
 
     def _switch(

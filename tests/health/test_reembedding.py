@@ -19,8 +19,10 @@ import pytest
 
 from memorepair.errors import InvalidInput, MemoRepairError, NotAligned, OtherSpace, UndoRefused
 from memorepair.facade import Memory
+from memorepair.governance import Policy
 from memorepair.health import drift
 from memorepair.health.reembedding import Bounds
+from memorepair.housekeeping import Keeping
 from memorepair.memory.artifact import Draft, Embedding, Key, State
 from memorepair.memory.vectors import Embedder, HashedNgrams, Space, Vectors, space_of
 from memorepair.repair.ports import Remedy
@@ -184,6 +186,7 @@ def test_texts_that_say_nothing_are_no_obstacle(opened: Opener) -> None:
         done = memory.reembed(**WHO, batch=3)
         assert (done.embedded, done.blank) == (20, 1)
         assert done.case is not None
+        assert memory.checkup(dry_run=True).checkup.findings == ()
 
 
 def test_two_scopes_with_the_same_text_stay_apart(opened: Opener) -> None:
@@ -490,3 +493,41 @@ def test_real_vectors_of_two_dimensions_and_two_families(
         found = {code: {one.keys[0].id for one in findings if one.code == code} for code in drift.OTHER}
     assert small
     assert found == {"embedding_other_dimension": small, "embedding_other_model": {"family"}}
+
+
+def test_a_repair_waits_for_no_embedder(opened: Opener) -> None:
+    down = Wrapped()
+    with opened(down) as memory:
+        home = memory.record("She lives in Paris.", id="home", scope=SCOPE)
+        with memory.deriving(kind="summary", operator="summarise", scope=SCOPE) as derived:
+            profile = derived.write(derived.read(home).content, id="profile")
+        down.before = fail
+        case = memory.correct(home, "She lives in Lyon.", reason="she moved", actor="ada")
+        memory.repair(case)
+        assert memory.get(profile).content == "She lives in Lyon."
+        assert memory.vectors().lacking == 2
+        down.before = lambda batch: None
+        assert memory.reembed(**WHO).embedded == 2
+        hits = memory.search("She lives in Lyon.", scope=SCOPE, by="vector")
+        assert {hit.artifact.key for hit in hits} == {home, profile}
+        assert memory.store.check() == []
+
+
+def fail(batch: int) -> None:
+    raise ConnectionError("the endpoint is down, it was asked for: a secret")
+
+
+def test_a_remedy_waits_for_no_embedder_but_where_it_makes_vectors(opened: Opener) -> None:
+    down = Wrapped()
+    with opened(down) as memory:
+        keys = [memory.record(f"Parcel {n} is in rack {n * 7919}", scope=SCOPE) for n in range(30)]
+        twin = memory.record("parcel 0 is in rack 0", scope=SCOPE)
+        with sqlite3.connect(memory.store.path) as db:
+            db.execute("DELETE FROM vector WHERE vid = 5")
+        down.before = fail
+        keeping = Keeping(policy=Policy(confirmed=frozenset({Remedy.MERGE})))
+        done = {one.proposal.remedy: one for one in memory.checkup(repair=True, keeping=keeping).outcomes}
+        assert done[Remedy.MERGE].done
+        assert (done[Remedy.REEMBED].done, done[Remedy.REEMBED].failed) == (False, "ConnectionError")
+        assert len(memory.store.served([keys[0], twin])) == 1
+        assert "secret" not in json.dumps(memory.store.notes("attempts"))

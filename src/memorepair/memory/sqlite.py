@@ -241,6 +241,14 @@ class SqliteStore:
     def _prepare(self, drafts: Iterable[Draft]) -> list[Prepared]:
         return embed(prepare(drafts), self._embedder)
 
+    def _prepare_late(self, drafts: Iterable[Draft]) -> list[Prepared]:
+        """Without vectors where the embedder fails: a repair waits for none, `embed_missing` makes up for it."""
+        prepared = prepare(drafts)
+        try:
+            return embed(prepared, self._embedder)
+        except Exception:  # noqa: BLE001  whatever an embedder raises
+            return prepared
+
     def _stating(self, drafts: Sequence[Draft]) -> Sequence[Draft]:
         return drafts if self._extractor is None else extracted(drafts, self._extractor)
 
@@ -365,7 +373,7 @@ class SqliteStore:
         expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> Case:
-        prepared = self._prepare(drafts)
+        prepared = self._prepare(drafts) if anew else self._prepare_late(drafts)
         check_names(actor, reason)
         with self._writing(full=True, keep=not dry_run):
             if expect is not None:
@@ -532,7 +540,7 @@ class SqliteStore:
             self._suspects.judge(arcs, accepted=accepted, actor=actor, reason=reason)
 
     def stage(self, case: int, draft: Draft) -> int:
-        (prepared,) = self._prepare([draft])
+        (prepared,) = self._prepare_late([draft])
         with self._writing():
             return self._publication.stage(case, prepared)
 
@@ -549,7 +557,7 @@ class SqliteStore:
         brought: Sequence[Draft] = (),
         expect: Callable[[], None] | None = None,
     ) -> None:
-        prepared = self._prepare(brought)
+        prepared = self._prepare_late(brought)
         with self._writing(full=True):
             self._publication.publish(case, successors, releases, prepared, expect)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 
@@ -21,6 +23,9 @@ COVERED = 0.5
 """Where more of the served have vectors of the main space, one without is missing."""
 
 _UNIT_SHARE = 0.95
+
+_SAYS = re.compile(r"[^\W_]")
+"""A letter or digit; many embedders, the built-in one too, have no vector for a text without any."""
 
 
 class Embeddings:
@@ -144,7 +149,7 @@ class Embeddings:
                     },
                 )
             )
-        says = np.array([bool((text or "").strip()) for text in rows.survey.texts], np.bool_)
+        says = np.array([_SAYS.search(text or "") is not None for text in rows.survey.texts], np.bool_)
         missing = rows.served & says & ~has_main & ~has_other
         if has_main.sum() > COVERED * rows.served.sum():
             findings += [
