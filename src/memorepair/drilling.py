@@ -342,7 +342,7 @@ def _sunk(key: Key) -> Callable[[Memory], bool]:
 def _says(key: Key, content: str) -> Callable[[Memory], bool]:
     def right(memory: Memory) -> bool:
         there = memory.store.served([key]).get(key)
-        space = memory.store.space
+        space = memory.store.home()
         vectors = {} if space is None else memory.store.vectors(space, [key])
         whole = space is None or (key in vectors and abs(float(vectors[key] @ vectors[key]) - 1) < 0.01)
         return there is not None and there.content == content and whole

@@ -219,7 +219,10 @@ class Housekeeper:
 
     def diagnose(self, checkup: CheckUp, *, since: int | None = None) -> Diagnosis:
         """What is to be done about the findings; causes are looked for in what is newer than `since`."""
-        return diagnose(Rows.of(self._store.survey(newer_than=since or 0)), checkup.findings)
+        space = self._store.space
+        embeds = space is not None and space == (self._expected.space or self._store.home() or space)
+        rows = Rows.of(self._store.survey(newer_than=since or 0))
+        return diagnose(rows, checkup.findings, embeds=embeds)
 
     def proposals(self, diagnosis: Diagnosis) -> list[Proposal]:
         """The remedies as they would act now, with those that only a person can find."""
@@ -238,6 +241,7 @@ class Housekeeper:
         figures: Mapping[str, float] | None = None,
         measure: Callable[[], Mapping[str, float]] | None = None,
         beside: Sequence[Finding] = (),
+        left_out: Sequence[str] = (),
         progress: Progress | None = None,
     ) -> Report:
         """A check-up; then, with `repair`, what may be done about it, and a record.
@@ -250,9 +254,13 @@ class Housekeeper:
             Further key figures before, and how to measure them again afterwards.
         beside
             Findings from elsewhere: of retrieval, of a drift probe.
+        left_out
+            What could not be looked at elsewhere.
         """
         checkup = self.look(since=since, detectors=detectors, progress=progress)
-        checkup = replace(checkup, findings=(*checkup.findings, *beside))
+        checkup = replace(
+            checkup, findings=(*checkup.findings, *beside), left_out=(*checkup.left_out, *left_out)
+        )
         diagnosis = self.diagnose(checkup, since=since)
         if dry_run:
             return Report(checkup=checkup, diagnosis=diagnosis, outcomes=tuple(self._dry(diagnosis)))
@@ -374,13 +382,18 @@ class Housekeeper:
 
     # what waited -----------------------------------------------------------------------------------
 
-    def resume(self, *, progress: Progress | None = None) -> tuple[Outcome, ...]:
-        """Carry out what has waited for its time, if nothing of it has changed since."""
+    def resume(self, *, dry_run: bool = False, progress: Progress | None = None) -> tuple[Outcome, ...]:
+        """Carry out what has waited for its time, if nothing has changed since; or say what would be."""
         outcomes: list[Outcome] = []
         for item in self.governor.queue.due(self._store.now()):
             proposal = self._again(item)
             if proposal is None or proposal.digest != item.digest:
-                self.desk.expired(item)
+                if not dry_run:
+                    self.desk.expired(item)
+            elif dry_run:
+                outcomes.append(
+                    Outcome(proposal=proposal, grade=item.grade, answer=Answer.GO, why="a dry run")
+                )
             elif item.actor is None or item.reason is None:
                 outcomes.append(self._attempt(proposal, progress))
             else:
@@ -558,7 +571,12 @@ class Housekeeper:
     # patrol ----------------------------------------------------------------------------------------
 
     def patrol(
-        self, occasions: Iterable[str] = (), *, repair: bool = True, progress: Progress | None = None
+        self,
+        occasions: Iterable[str] = (),
+        *,
+        repair: bool = True,
+        dry_run: bool = False,
+        progress: Progress | None = None,
     ) -> Patrol:
         """Make the checks that are due, carry out what has waited for its time; then it ends: cron-friendly.
 
@@ -566,6 +584,8 @@ class Housekeeper:
         ----------
         occasions
             What has happened that asks for checks out of turn: import, upgrade, model, permission.
+        dry_run
+            Say what is due, what would be found and weighed, and what waits for its time; nothing is written.
         """
         now = self._store.now()
         notes = self._store.notes(HEALTH)
@@ -576,31 +596,33 @@ class Housekeeper:
             else {}
         )
         due = schedule.due(now, occasions)
-        resumed = self.resume(progress=progress) if repair else ()
+        resumed = self.resume(dry_run=dry_run, progress=progress) if repair else ()
         detectors = list(dict.fromkeys(name for check in due for name in check.detectors or ()))
         newest = notes.get("newest")
         whole = any(check.whole for check in due) or not isinstance(newest, int)
-        drifted = self.check_drift() if any(check.name == "drift" for check in due) else []
         raised = self._alarms(now) if any(check.name == "retrieval" for check in due) else []
         # Each alarm says what to look at next.
         hinted = {name for one in raised for name in str(one.measured["next"]).split(", ")}
         detectors += [name for name in known_detectors() if name in hinted and name not in detectors]
         whole = whole or bool(hinted)
-        if "drift" in hinted and not drifted:
-            drifted = self.check_drift()
+        probe = "drift" in hinted or any(check.name == "drift" for check in due)
+        drifted, unasked = self._drift(keep=not dry_run) if probe else ([], ())
         report = None
-        if detectors or resumed or drifted or raised:
+        if detectors or resumed or drifted or raised or unasked:
             since = None if whole or not isinstance(newest, int) else newest
             report = self.run(
                 since=since,
                 detectors=detectors or ["required"],
                 repair=repair,
+                dry_run=dry_run,
                 beside=[*drifted, *raised],
+                left_out=unasked,
                 progress=progress,
             )
-        self._store.note(HEALTH, {"schedule": schedule.made(due, now)})
-        self.governor.queue.forget(now - QUEUE_DAYS * 86_400 * 10**9)
-        self.ledger.forget()
+        if not dry_run:
+            self._store.note(HEALTH, {"schedule": schedule.made(due, now)})
+            self.governor.queue.forget(now - QUEUE_DAYS * 86_400 * 10**9)
+            self.ledger.forget()
         return Patrol(
             checks=tuple(check.name for check in due),
             report=report,
@@ -614,10 +636,20 @@ class Housekeeper:
             one for one in alarms(recorded(self._store)) if int(str(one.measured["hour"])) >= now // HOUR - 1
         ]
 
-    def check_drift(self) -> list[Finding]:
-        """Whether the model is the one it was: by its anchors, and by rows embedded again."""
+    def check_drift(self, *, keep: bool = True) -> list[Finding]:
+        """Whether the model is the one it was: by its anchors, and by rows embedded again.
+
+        `keep`: write down the anchors of a model that is seen for the first time.
+        """
         embedder = self._store.embedder
-        return [] if embedder is None else drift.check_drift(self._store, embedder)
+        return [] if embedder is None else drift.check_drift(self._store, embedder, keep=keep)
+
+    def _drift(self, *, keep: bool) -> tuple[list[Finding], tuple[str, ...]]:
+        """What the probe finds, and why it could not be made: no other check waits for an embedder."""
+        try:
+            return self.check_drift(keep=keep), ()
+        except Exception as error:  # noqa: BLE001  of an embedder; its words may quote content
+            return [], (f"drift: the embedder failed ({type(error).__name__})",)
 
 
 def _by_damage(findings: Iterable[Finding]) -> dict[str, dict[str, int]]:

@@ -79,6 +79,20 @@ def test_a_rejected_item_is_over(doubled: Shell) -> None:
     assert doubled.told("review", "list") == []
 
 
+def test_a_dry_patrol_says_what_is_due(doubled: Shell) -> None:
+    with doubled.unchanged():
+        told = doubled.told("patrol", "--confirm", "merge", "--dry-run", code=1)
+    assert {"structure whole", "duplicates whole", "staleness"} <= set(told["checks"])
+    assert told["report"]["record"] is None
+    assert not any(one["done"] for one in told["report"]["outcomes"])
+    assert doubled.told("patrol", "--dry-run", "--every", "5", code=2)["error"]["type"] == "InvalidInput"
+
+
+def test_a_drill_has_the_embedder_of_the_environment(doubled: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMOREPAIR_EMBEDDER", "no such")
+    assert doubled.told("drill", code=2)["error"]["type"] == "InvalidInput"
+
+
 def test_a_patrol_makes_what_is_due_and_ends(doubled: Shell) -> None:
     told = doubled.told("patrol", "--confirm", "merge", code=1)
     assert {"structure whole", "duplicates whole", "staleness"} <= set(told["checks"])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ import memorepair as mr
 from memorepair.errors import InvalidInput
 from memorepair.health.blockindex import BlockIndex
 from memorepair.health.schedule import CHECKS, Schedule
+from memorepair.memory.vectors import HashedNgrams, Vectors
 from memorepair.patrolling import Round, add_patrol, make_round
+from memorepair.repair.ports import Answer
 
 MINUTE = 60 * 10**9
 HOUR = 60 * MINUTE
@@ -135,3 +139,61 @@ def test_a_scheduler_makes_the_rounds(memory: mr.Memory, tmp_path: Path) -> None
     for minutes in (0, -1, float("nan")):
         with pytest.raises(InvalidInput):
             add_patrol(scheduler, path, minutes=minutes)
+
+
+def test_a_dry_run_says_what_is_due_and_writes_nothing(
+    memory: mr.Memory, clock: Clock, tmp_path: Path
+) -> None:
+    memory.record(" parcel 0 IS in rack 0 ", id="again", scope=("user", "1"))
+    memory.patrol()
+    clock.now += 25 * HOUR  # the window of the merge is over
+    memory.record("PARCEL 7919 is in rack 104729", id="other", scope=("user", "1"))
+    before = dump(tmp_path / "agent.db")
+    found = make_round(memory, ["model"], dry_run=True)
+    assert {"structure whole", "duplicates whole", "drift"} <= set(found.patrol.checks)
+    assert [(one.answer, one.done) for one in found.patrol.resumed] == [(Answer.GO, False)]
+    assert found.patrol.report is not None
+    assert {one.code for one in found.patrol.report.checkup.findings} == {"duplicate_exact"}
+    assert found.drill is None
+    assert dump(tmp_path / "agent.db") == before
+    made = make_round(memory, ["model"])
+    assert made.patrol.checks == found.patrol.checks
+    assert made.patrol.resumed[0].done
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return list(db.iterdump())
+
+
+class Down(HashedNgrams):
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        raise ConnectionError("down: " + texts[0])
+
+
+def test_a_patrol_does_not_wait_for_an_embedder(memory: mr.Memory, clock: Clock, tmp_path: Path) -> None:
+    memory.record(" parcel 0 IS in rack 0 ", id="again", scope=("user", "1"))
+    with mr.Memory.open(tmp_path / "agent.db", clock=clock, embedder=Down()) as down:
+        found = make_round(down, ["model"])
+    report = found.patrol.report
+    assert report is not None
+    assert [one.code for one in report.checkup.findings] == ["duplicate_exact"]
+    assert "drift: the embedder failed (ConnectionError)" in report.checkup.left_out
+    assert (found.drill, found.undrilled) == (None, "ConnectionError")
+
+
+def test_the_rounds_of_a_scheduler_have_the_embedder_they_are_given(
+    memory: mr.Memory, tmp_path: Path
+) -> None:
+    jobs: list[Callable[[], None]] = []
+
+    class Once:
+        def add_job(self, func: Callable[[], None], trigger: str, **options: object) -> None:
+            jobs.append(func)
+
+    rounds: list[Round] = []
+    add_patrol(Once(), tmp_path / "agent.db", embedder=HashedNgrams(dimension=256), told=rounds.append)
+    jobs[0]()
+    report = rounds[0].patrol.report
+    assert report is not None
+    assert "embedding_other_dimension" in {one.code for one in report.checkup.findings}

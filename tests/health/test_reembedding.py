@@ -531,3 +531,24 @@ def test_a_remedy_waits_for_no_embedder_but_where_it_makes_vectors(opened: Opene
         assert (done[Remedy.REEMBED].done, done[Remedy.REEMBED].failed) == (False, "ConnectionError")
         assert len(memory.store.served([keys[0], twin])) == 1
         assert "secret" not in json.dumps(memory.store.notes("attempts"))
+
+
+def test_without_the_embedder_what_lacks_a_vector_is_for_a_person_and_holds_up_nothing(
+    opened: Opener,
+) -> None:
+    keeping = Keeping(policy=Policy(confirmed=frozenset({Remedy.MERGE})))
+    with opened() as memory:
+        filled(memory, 20)
+        memory.record("the cello lessons are on Monday", id="one", scope=SCOPE)
+    with opened(None) as memory:
+        memory.record("The cello lessons  are on Monday", id="twin", scope=SCOPE)
+        memory.record("a whale was seen off Bergen", id="bare", scope=SCOPE)
+        done = {one.proposal.remedy: one for one in memory.checkup(repair=True, keeping=keeping).outcomes}
+        assert Remedy.REEMBED not in done
+        assert done[Remedy.MERGE].done
+        assert not done[Remedy.PERSON].done
+    with opened() as memory:
+        assert memory.vectors().lacking
+        done = {one.proposal.remedy: one for one in memory.checkup(repair=True, keeping=keeping).outcomes}
+        assert done[Remedy.REEMBED].done
+        assert not memory.vectors().lacking

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from memorepair.adapters.embedders.named import from_environment
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db
 from memorepair.cli.output import emit, progress, rows, say
 from memorepair.drilling import DrillReport, drill, recommend
-from memorepair.facade.memory import DEFAULT_EMBEDDER
 
 
 def add_to(app: typer.Typer) -> None:
@@ -26,10 +26,10 @@ def run(
     as_json: AsJson = False,
 ) -> int:
     """Damage a copy of the memory, repair it, count; exit code 1 where anything healthy was harmed."""
+    embedder = from_environment()
     with progress(quiet=as_json) as step:
         reports = [
-            drill(db, rate=rate, seed=seed + n, embedder=DEFAULT_EMBEDDER, progress=step)
-            for n in range(times)
+            drill(db, rate=rate, seed=seed + n, embedder=embedder, progress=step) for n in range(times)
         ]
     advice = recommend(reports)
     if as_json:

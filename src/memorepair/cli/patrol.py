@@ -7,12 +7,13 @@ from typing import Annotated
 
 import typer
 
+from memorepair.adapters.embedders.named import from_environment
 from memorepair.cli.checkup import Confirm, keeping, outcomes, show
 from memorepair.cli.drilling import table
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
-from memorepair.cli.options import AsJson, Db, opened
+from memorepair.cli.options import AsJson, Db, DryRun, opened
 from memorepair.cli.output import emit, progress, say
-from memorepair.errors import MissingDependency
+from memorepair.errors import InvalidInput, MissingDependency
 from memorepair.housekeeping import Keeping
 from memorepair.patrolling import Round, add_patrol, make_round
 
@@ -33,6 +34,7 @@ def patrol(
         float | None,
         typer.Option(metavar="MINUTES", help="Stay, and make a round so often; needs APScheduler."),
     ] = None,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> int:
     """Make the checks that are due, the repairs whose time has come, and a monthly drill on a copy.
@@ -40,10 +42,12 @@ def patrol(
     Exit code 1 where damage is found, or a drill has harmed something.
     """
     how = keeping(confirm)
+    if every is not None and dry_run:
+        raise InvalidInput("a dry run is one round: leave --every out", witness=every)
     if every is not None:
         return _stay(db, every, how, as_json=as_json)
     with opened(db) as memory, progress(quiet=as_json) as step:
-        found = make_round(memory, after or (), keeping=how, progress=step)
+        found = make_round(memory, after or (), keeping=how, dry_run=dry_run, progress=step)
     _tell(found, as_json=as_json)
     report = found.patrol.report
     damaged = report is not None and report.checkup.findings
@@ -61,7 +65,14 @@ def _stay(db: Path, minutes: float, how: Keeping, *, as_json: bool) -> int:
         ) from error
     opened(db).close()
     scheduler = BlockingScheduler()
-    add_patrol(scheduler, db, minutes=minutes, keeping=how, told=lambda made: _tell(made, as_json=as_json))
+    add_patrol(
+        scheduler,
+        db,
+        minutes=minutes,
+        keeping=how,
+        embedder=from_environment(),
+        told=lambda made: _tell(made, as_json=as_json),
+    )
     scheduler.start()
     return CLEAN
 
@@ -76,6 +87,8 @@ def _tell(found: Round, *, as_json: bool) -> None:
         show(found.patrol.report)
     if found.drill is not None:
         table(found.drill)
+    if found.undrilled is not None:
+        say(f"the drill that was due could not be made: {found.undrilled}", style="yellow")
 
 
 def _harmed(found: Round) -> bool:

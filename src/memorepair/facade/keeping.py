@@ -92,18 +92,21 @@ class Keeping(Opened):
         occasions: Iterable[str] = (),
         *,
         keeping: housekeeping.Keeping | None = None,
+        dry_run: bool = False,
         progress: Callable[[str, int, int], None] | None = None,
     ) -> Patrol:
         """Make the checks that are due and the repairs whose time has come, then return: for cron.
 
         `occasions` are what has happened since that asks for checks out of turn: import, upgrade, model,
-        permission.
+        permission. With `dry_run` it is said what is due, would be found and done; nothing is written.
         """
         check_type(occasions, Iterable, "occasions are an iterable of names")
+        check_type(dry_run, bool, "dry_run is True or False")
         if progress is not None:
             check_callable(progress, "progress")
-        self._recorder.flush()
-        return self.housekeeper(keeping).patrol(occasions, progress=progress)
+        if not dry_run:
+            self._recorder.flush()
+        return self.housekeeper(keeping).patrol(occasions, dry_run=dry_run, progress=progress)
 
     # retrieval -------------------------------------------------------------------------------------
 

@@ -92,13 +92,16 @@ class Diagnosis:
         }
 
 
-def diagnose(rows: Rows, findings: Sequence[Finding]) -> Diagnosis:
+def diagnose(rows: Rows, findings: Sequence[Finding], *, embeds: bool = True) -> Diagnosis:
     """Join findings by remedy and cause; O(findings + n).
 
     Parameters
     ----------
     rows
         The survey that the findings are about, or one since.
+    embeds
+        Whether vectors can be made in the space they are wanted in. Else what lacks one is for a person, and
+        no other remedy waits for it.
     """
     why = causes(rows, findings)
     by: defaultdict[tuple[int, str], list[Finding]] = defaultdict(list)
@@ -106,6 +109,8 @@ def diagnose(rows: Rows, findings: Sequence[Finding]) -> Diagnosis:
         if finding.detector == ALARMS:
             continue
         remedy = REMEDY_OF.get(finding.code, Remedy.PERSON)
+        if remedy is Remedy.REEMBED and finding.keys and not embeds:
+            remedy = Remedy.PERSON
         apart = finding.code if finding.code == "duplicate_group" or remedy is Remedy.PERSON else ""
         if remedy is Remedy.REEMBED and not finding.keys:
             apart = "switch"

@@ -188,11 +188,17 @@ def keep_anchors(store: Store, embedder: Embedder) -> None:
 
 
 def check_drift(
-    store: Store, embedder: Embedder, *, rows: int = SAMPLE, progress: Progress | None = None
+    store: Store,
+    embedder: Embedder,
+    *,
+    rows: int = SAMPLE,
+    keep: bool = True,
+    progress: Progress | None = None,
 ) -> list[Finding]:
     """Whether the embedder is the one that made what is stored: by its anchors, and by rows embedded again.
 
-    Where nothing is found and memories live in its space, its anchors are kept for the next time.
+    Where nothing is found and memories live in its space, its anchors are kept for the next time, unless not
+    to `keep`.
 
     Raises
     ------
@@ -206,7 +212,7 @@ def check_drift(
         if drifted is not None:
             return [drifted]
     found = foreign(store, embedder, rows=rows, progress=progress)
-    if not found and kept is None and not store.readonly and store.home() in (None, space):
+    if keep and not found and kept is None and not store.readonly and store.home() in (None, space):
         keep_anchors(store, embedder)
     return found
 

@@ -242,7 +242,7 @@ class SqliteStore:
         return embed(prepare(drafts), self._embedder)
 
     def _prepare_late(self, drafts: Iterable[Draft]) -> list[Prepared]:
-        """Without vectors where the embedder fails: a repair waits for none, `embed_missing` makes up for it."""
+        """Without vectors where the embedder fails: no repair waits for one; see `embed_missing`."""
         prepared = prepare(drafts)
         try:
             return embed(prepared, self._embedder)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memorepair.errors import StaleRead, UnknownId
+from memorepair.errors import InvalidInput, StaleRead, UnknownId
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.exchange import Progress
 from memorepair.memory.store import Store
@@ -58,6 +58,8 @@ def carry_out(
 
     Raises
     ------
+    InvalidInput
+        Nothing can be done here: there is no embedder, or it is not the model that vectors should be of.
     StaleRead
         Something that the proposal looked at has changed since; nothing was changed.
     RepairInProgress
@@ -77,7 +79,7 @@ def carry_out(
         store.mend(proposal.keys, actor=signed, reason=proposal.why)
         return Carried(case=None)
     if proposal.event is None:
-        return Carried(case=None)
+        raise InvalidInput(f"it cannot act: {proposal.why}", witness=proposal.digest[:12])
     case = engine.withdraw(store, proposal.event, expect=unchanged)
     if case.event == EventKind.MAINTAIN or proposal.remedy is Remedy.SCOPE:
         return Carried(case=case.id, withdrawn=case.withdrawn, left=case.withdrawn)
