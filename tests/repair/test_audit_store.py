@@ -158,7 +158,8 @@ def test_an_event_follows_suspicions_where_it_is_told_to(memory: Memory) -> None
     assert arc.parent not in {one.key for one in memory.explain(arc.child).parents}  # never a recorded arc
     with pytest.raises(Withdrawn):
         memory.get(key("c3-8"))
-    assert "suspected to stand on team/a::c3-2" in memory.explain(key("c3-3")).why
+    for _ in range(2):  # the second answer is the plan's
+        assert memory.explain(key("c3-3")).why.count("suspected to stand on team/a::c3-2") == 1
     row = next(row for row in memory.plan(case).rows() if row.key == key("c3-3"))
     assert "suspected to stand on team/a::c3-2" in row.why
     event = RepairEvent(kind=EventKind.DELETE, roots=(key("c3-0"),), delta=Deletion(), suspected=0.3)

@@ -98,6 +98,14 @@ def test_a_migration_renames_redirects_and_fills_in_and_changes_nothing_else() -
     assert dry_run(read_procedure(parse(made.content)), read_contracts([TAX, new])).violation is None
 
 
+@pytest.mark.parametrize("default", [None, False, 0, "", []])
+def test_a_default_is_filled_in_whatever_it_is(default: Json) -> None:
+    old = canonical({"steps": [{"name": "a", "tool": "t"}]})
+    new = canonical({"tools": {"t": {"arguments": {"x": {"required": True, "default": default}}}}})
+    made = ChainRewrite().make(call(new, own=old, interfaces={"t@1": new})).content
+    assert read_procedure(parse(made)).steps[0].arguments == {"x": default}
+
+
 def test_what_needs_no_change_keeps_its_bytes() -> None:
     spaced = f" {canonical(CHAIN)}\n"
     assert ChainRewrite().make(call(TAX, own=spaced, interfaces={"tax@1": TAX})).content == spaced

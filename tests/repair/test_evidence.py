@@ -254,7 +254,7 @@ def test_uses_says_what_is_needed_together_and_what_is_enough(memory: Memory) ->
         d.write("all", id="all")
         d.write("both", id="both", uses=["a", "b"])
         d.write("either", id="either", uses=[["a"], ["b"]])
-        for wrong in (["a", "nobody"], ["a", ["b"]], [[], ["a"]]):
+        for wrong in (["a", "nobody"], ["a", ["b"]], [[], ["a"]], "a"):
             with pytest.raises(InvalidInput):
                 d.write("wrong", uses=wrong)
     groups = {

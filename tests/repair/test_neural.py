@@ -146,6 +146,18 @@ def test_forgetting_whole_numbers_is_retraining_bit_by_bit(learner: Learner) -> 
 
 
 @pytest.mark.parametrize("learner", CLOSED, ids=lambda one: one.name)
+def test_forgetting_texts_is_retraining_bit_by_bit(learner: Learner) -> None:
+    sources = [
+        source(
+            f"s{place:02}", {"label": "ab"[place % 2], "text": f"word{place % 5} thing{place} {place % 3}"}
+        )
+        for place in range(24)
+    ]
+    made = learner.make(call(sources[:3] + sources[4:], learner.train(sources, {}))).content
+    assert made == learner.train(sources[:3] + sources[4:], {})
+
+
+@pytest.mark.parametrize("learner", CLOSED, ids=lambda one: one.name)
 def test_forgetting_real_numbers_is_retraining_up_to_rounding(learner: Learner) -> None:
     sources = clusters(60, whole=False)
     model = learner.train(sources, {})

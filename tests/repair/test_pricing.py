@@ -301,7 +301,7 @@ def test_costs_in_another_unit_are_left_alone() -> None:
     assert prices(member(), costs=costs, pricing=Pricing(unit="eur"))[1] == [200.0]
 
 
-@pytest.mark.parametrize("bad", [{"weigh_success": 1}, {"unit": 3}])
+@pytest.mark.parametrize("bad", [{"weigh_success": 1}, {"unit": 3}, {"unit": ""}, {"value": 5}, {"cost": 5}])
 def test_a_malformed_pricing_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         Pricing(**bad)

@@ -327,6 +327,8 @@ class Derivation:
 
 def _alternatives(uses: Iterable[KeyLike | Iterable[KeyLike]]) -> list[set[Key]]:
     """The sets of keys that are each enough; keys without lists around them are one."""
+    if isinstance(uses, Key | str) or not isinstance(uses, Iterable):
+        raise InvalidInput("uses is a list of keys, or a list of lists of keys", witness=uses)
     listed = list(uses)
     flat = {as_key(one) for one in listed if isinstance(one, Key | str)}
     groups = [set(as_keys(one)) for one in listed if not isinstance(one, Key | str)]

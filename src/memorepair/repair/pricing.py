@@ -112,6 +112,11 @@ class Pricing:
             raise InvalidInput("the half life is a positive number of days", witness=self.half_life_days)
         check_type(self.weigh_success, bool, "weigh_success is True or False")
         check_word(self.unit, "the unit of a pricing")
+        if not self.unit:
+            raise InvalidInput("the unit of a pricing has a name", witness=self.unit)
+        for name, given in (("value", self.value), ("cost", self.cost)):
+            if given is not None and not callable(given):
+                raise InvalidInput(f"the {name} of a pricing is a function", witness=type(given).__name__)
         for operator, cost in self.per_operator.items():
             if number(cost) is None:
                 raise InvalidInput(f"operator {operator} costs {cost}, not finite and >= 0", witness=operator)

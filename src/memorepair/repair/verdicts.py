@@ -8,6 +8,7 @@ from memorepair.memory.artifact import Key
 from memorepair.memory.store import Store
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
+from memorepair.repair.plan import worded
 from memorepair.repair.pricing import Pricing
 
 _KEPT = 8
@@ -30,7 +31,7 @@ class Verdicts:
         self._words: dict[int, tuple[int, Mapping[Key, str]]] = {}
 
     def why(self, case: int, key: Key) -> str | None:
-        """What the plan says of one artifact; None where it is no candidate of the case.
+        """What the plan says of one artifact, suspicions left out; None where it is no candidate of the case.
 
         Raises
         ------
@@ -47,7 +48,7 @@ class Verdicts:
             if bar is not None:
                 return bar
         plan = engine.plan(self._store, case, operators=self._operators, pricing=self._pricing)
-        words = {row.key: row.why for row in plan.rows()}
+        words = {row.key: worded(row.reason, row.witness) for row in plan.rows()}
         self._words.pop(case, None)  # the newest goes to the end
         self._words[case] = (epoch, words)
         while len(self._words) > _KEPT:

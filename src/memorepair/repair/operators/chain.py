@@ -145,7 +145,7 @@ def _divided(
         for argument, (tool, output) in supplied[part.tool].items():
             arguments[argument] = f"{{{step_of[tool]}.{output}}}"
         for argument, entry in ({} if part.contract is None else part.contract.arguments).items():
-            if entry.default is not None:
+            if entry.fills:
                 arguments.setdefault(argument, entry.default)
         renamed = {one: part.outputs.get(one, one) for one in outputs if owner[one] == part.tool}
         gives = dict.fromkeys([*renamed.values(), *(output for tool, output in asked if tool == part.tool)])

@@ -57,6 +57,7 @@ class Sums:
         """With the rows of another added (sign 1) or taken back (sign -1); labels without rows go.
 
         Sums of whole numbers below 2^53 are exact in float64: there, adding and taking back leaves no trace.
+        The layout is that of `of`, since NumPy adds up along an axis in an order that depends on it.
         """
         labels = tuple(sorted({*self.labels, *other.labels}))
 
@@ -71,7 +72,7 @@ class Sums:
         return type(self)(
             labels=tuple(labels[place] for place in left.tolist()),
             count=count[left],
-            xy=xy[:, left],
+            xy=np.ascontiguousarray(xy[:, left]),
             xx=self.xx + sign * other.xx,
         )
 

@@ -21,8 +21,10 @@ class Entry:
     ----------
     renamed_from
         The name it had before; None where it was not renamed.
-    required, default
+    required
         Of an argument.
+    fills, default
+        Of an argument: whether the interface gives a value for steps that have none, and which; null is one.
     supplied_by
         Where the tool was split: the part, and its output, that this argument is taken from.
     schema
@@ -31,6 +33,7 @@ class Entry:
 
     renamed_from: str | None
     required: bool
+    fills: bool
     default: Json
     supplied_by: tuple[str, str] | None
     schema: Mapping[str, Json] | None
@@ -119,6 +122,7 @@ def _entries(value: Json, what: str) -> dict[str, Entry]:
         entries[as_name(name, what)] = Entry(
             renamed_from=_former(here, "renamed_from", name),
             required=here.get("required") is True,
+            fills="default" in here,
             default=here.get("default"),
             supplied_by=_supplier(here.get("supplied_by"), f"supplied_by of {name} in {what}"),
             schema=schema if isinstance(schema, dict) else None,
