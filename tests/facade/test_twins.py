@@ -115,3 +115,22 @@ def test_what_was_merged_moves_whole(memory: mr.Memory, tmp_path: Path) -> None:
         again = BytesIO()
         export_jsonl(other, again)
     assert again.getvalue() == out.getvalue()
+
+
+def test_who_read_a_duplicate_before_the_merge_moves_with_its_past(tmp_path: Path) -> None:
+    with mr.Memory.open(tmp_path / "other.db") as memory:
+        memory.record("the very thing that was said", id="x")
+        for source, id in (("x", "y"), ("y", "z"), ("y", "w")):
+            with memory.deriving(kind="summary") as d:
+                d.write(d.read(source).content + (" and more of it" if id == "w" else ""), id=id)
+        memory.record("something else by now", id="w")
+        memory.checkup(repair=True, keeping=Keeping(policy=Policy(confirmed=frozenset(Remedy))))
+        assert memory.store.describe(Key((), "y")).state is State.ARCHIVED
+        out = BytesIO()
+        export_jsonl(memory, out)
+    with mr.Memory.open(tmp_path / "third.db") as third:
+        assert not import_jsonl(third, BytesIO(out.getvalue())).refused
+        again = BytesIO()
+        export_jsonl(third, again)
+        assert third.store.check() == []
+    assert again.getvalue() == out.getvalue()

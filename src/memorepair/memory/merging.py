@@ -175,7 +175,10 @@ class Merging:
             source = _version(merge.groups[read.key], read.version)
             # A former version outlives the content that it was made from: `prune` takes that first.
             gone = source.state is State.ERASED and not item.current
-            twin = source.state is State.ARCHIVED and read.relation is Relation.CONSOLIDATE  # in the archive
+            # A duplicate in the archive is where it belongs; who was served on it before may have a past.
+            twin = source.state is State.ARCHIVED and (
+                read.relation is Relation.CONSOLIDATE or not item.current
+            )
             return "out of service" if follows and source.barred and not (gone or twin) else None
         if follows and merge.places[read.key].state is not State.ACTIVE:
             return "out of service"
