@@ -330,7 +330,21 @@ def trickling(served: Served) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("script", [slow, trickling])
+def trickling_headers(served: Served) -> None:
+    served.handler.wfile.write(b"HTTP/1.1 200 OK\r\n")
+    for _ in range(100):
+        served.handler.wfile.write(b"X: y\r\n")
+        time.sleep(0.02)
+
+
+def trickling_without_length(served: Served) -> None:
+    served.handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n" + completion(GOOD))
+    for _ in range(100):
+        served.handler.wfile.write(b" ")
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("script", [slow, trickling, trickling_headers, trickling_without_length])
 def test_nobody_waits_for_ever(server: Server, script: Script) -> None:
     server.script = [script]
     with pytest.raises(StepFailed, match="no answer within"):

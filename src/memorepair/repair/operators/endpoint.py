@@ -19,6 +19,7 @@ from memorepair.errors import InvalidInput, MissingDependency, StepFailed
 from memorepair.memory.artifact import Json
 from memorepair.memory.values import is_number, is_whole
 from memorepair.repair.jsontext import parse
+from memorepair.repair.operators.deadline import Deadline
 
 if TYPE_CHECKING:
     import httpx
@@ -152,21 +153,28 @@ class Endpoint:
         """
         import httpx
 
-        # A request must not wait for bytes that trickle in: httpx bounds the pause between two, this the sum.
-        ends = time.monotonic() + self.timeout
+        headers = self._headers()
         url = f"{self.base_url.rstrip('/')}/{path}"
-        try:
-            with (
-                httpx.Client(verify=_trust(), timeout=self.timeout, follow_redirects=False) as client,
-                client.stream("POST", url, json=dict(body), headers=self._headers()) as response,
-            ):
-                self._check(response)
-                received = self._received(response, ends)
-        except httpx.TimeoutException as error:
-            raise TryAgain(f"no answer within {self.timeout:g} seconds", witness=self.timeout) from error
-        except (httpx.TransportError, httpx.DecodingError) as error:
-            name = type(error).__name__
-            raise TryAgain(f"the connection failed ({name})", witness=name) from None
+        late = TryAgain(f"no answer within {self.timeout:g} seconds", witness=self.timeout)
+        with Deadline(self.timeout) as deadline:
+            extensions = {"trace": deadline.trace}
+            try:
+                with (
+                    httpx.Client(verify=_trust(), timeout=self.timeout, follow_redirects=False) as client,
+                    client.stream(
+                        "POST", url, json=dict(body), headers=headers, extensions=extensions
+                    ) as response,
+                ):
+                    self._check(response)
+                    received = self._received(response)
+            except httpx.TimeoutException as error:
+                raise late from error
+            except (httpx.TransportError, httpx.DecodingError) as error:
+                name = type(error).__name__
+                failed = TryAgain(f"the connection failed ({name})", witness=name)
+                raise (late if deadline.over else failed) from None
+            if deadline.over:  # a response without a length ends where its connection does
+                raise late
         try:
             answer = parse(received.decode())
         except (UnicodeDecodeError, InvalidInput):
@@ -224,7 +232,7 @@ class Endpoint:
         if response.headers.get("Content-Encoding", "identity") != "identity":
             raise StepFailed("the response is compressed, which was not asked for", witness=status)
 
-    def _received(self, response: httpx.Response, ends: float) -> bytes:
+    def _received(self, response: httpx.Response) -> bytes:
         received = bytearray()
         for piece in response.iter_raw():
             received += piece
@@ -232,8 +240,6 @@ class Endpoint:
                 raise StepFailed(
                     f"the response is longer than {self.response_bytes} bytes", witness=self.response_bytes
                 )
-            if time.monotonic() > ends:
-                raise TryAgain(f"no answer within {self.timeout:g} seconds", witness=self.timeout)
         return bytes(received)
 
 
