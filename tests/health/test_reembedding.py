@@ -20,10 +20,11 @@ import pytest
 from memorepair.errors import InvalidInput, MemoRepairError, NotAligned, OtherSpace, UndoRefused
 from memorepair.facade import Memory
 from memorepair.governance import Policy
-from memorepair.health import drift
-from memorepair.health.reembedding import Bounds
+from memorepair.health import drift, reembedding
+from memorepair.health.reembedding import Alignment, Bounds
 from memorepair.housekeeping import Keeping
 from memorepair.memory.artifact import Draft, Embedding, Key, State
+from memorepair.memory.store import Store
 from memorepair.memory.vectors import Embedder, HashedNgrams, Space, Vectors, space_of
 from memorepair.repair.ports import Remedy
 
@@ -470,6 +471,28 @@ def test_two_processes_that_move_to_one_model_end_with_one_switch(opened: Opener
         assert done == [0, 1]
         assert memory.vectors().home == space_of(Wrapped())
         assert memory.store.check() == []
+
+
+def test_a_switch_that_another_process_makes_a_moment_before_is_no_error(
+    opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened() as memory:
+        filled(memory)
+    done: list[int | None] = []
+    real = reembedding.aligned
+
+    def between(store: Store, old: Space, new: Space, bounds: Bounds) -> Alignment | None:
+        if not done:
+            done.append(None)
+            with opened(NEW) as second:
+                done.append(second.reembed(**WHO).case)
+        return real(store, old, new, bounds)
+
+    monkeypatch.setattr(reembedding, "aligned", between)
+    with opened(NEW) as memory:
+        assert memory.reembed(**WHO).case is None
+        assert done == [None, 1]
+        assert memory.vectors().home == space_of(NEW)
 
 
 def test_real_vectors_of_two_dimensions_and_two_families(

@@ -225,6 +225,10 @@ def reembed(
             case = store.switch_space(space, until=until, blank=blank, actor=actor, reason=reason)
         except StaleRead:
             continue  # somebody has written since
+        except InvalidInput:
+            if store.home() != space:
+                raise
+            return done  # another process has switched a moment ago
         keep_anchors(store, embedder)
         return replace(done, alignment=alignment, case=case.id, until=until)
     raise StaleRead(f"after {_ROUNDS} rounds something still has no vector", witness=_ROUNDS)
