@@ -193,3 +193,26 @@ def test_what_leaves_service_during_a_replay_stops_its_publication(memory: Memor
     both = {HOME: "home is Lyon", Key(SCOPE, "day"): "Monday"}
     report = memory.recover("r", both, replacements=both, agent=agent, reason="both wrong", actor="me")
     assert report.answer == "Lyon on Monday"
+
+
+def test_a_copy_that_nobody_linked_is_told(memory: Memory) -> None:
+    """Neither what stands in place of the fault, nor what has left service, nor what says something else."""
+    memory.record("She said that home is Paris since May", id="copy", scope=SCOPE)
+    memory.record("home is Lyon, and always was", id="right", scope=SCOPE)
+    memory.record("home is Paris", id="elsewhere", scope=("user", "43"))
+
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        run.remember(lambda: f"home is {here.content} still", uses=[here], id="note")
+        run.answer(lambda: here.content, uses=[here], id="answer")
+
+    live(memory, agent)
+    before = memory.store.snapshot()
+    planned = memory.recover("r", HOME, dry_run=True, reason="not hers", actor="me")
+    assert planned.echoes == ()
+    assert memory.store.snapshot() == before
+    report = memory.recover("r", HOME, reason="not hers", actor="me")
+    assert report.echoes == (Key(SCOPE, "copy"),)
+    again = memory.replay(report.case, "r", agent)
+    assert again.echoes == (Key(SCOPE, "copy"),)
+    assert again.to_json()["echoes"] == ["user/42::copy"]

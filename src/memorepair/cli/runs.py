@@ -214,6 +214,7 @@ def _show_report(report: RecoveryReport, as_json: bool, *, dry_run: bool) -> int
         )
         lines = [(key, "again") for key in plan.again] + [(key, "dropped") for key in plan.dropped]
         lines += [(key, "out of service") for key in report.left]
+        lines += [(key, "says what the fault said: look at it") for key in report.echoes]
         lines += [(key, f"spared by {', '.join(map(str, on))}") for key, on in plan.spared.items()]
         rows("what becomes of it", ("key", "what"), lines, wide="what")
         if report.answer is not None:

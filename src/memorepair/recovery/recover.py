@@ -11,18 +11,19 @@ from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StepFailed, TraceMismatch
 from memorepair.graphs.support import Policy
-from memorepair.memory.artifact import Case, CaseStatus, Json, Key, State
+from memorepair.memory.artifact import Case, CaseStatus, Json, Key, Scope, State
 from memorepair.memory.repairlock import check_wait
 from memorepair.memory.store import Store
 from memorepair.memory.values import check_type, named, require_names
 from memorepair.recovery.begun import Begun
 from memorepair.recovery.origins import with_echoes
 from memorepair.recovery.planning import RecoveryPlan, make_plan
+from memorepair.recovery.probing import echoes
 from memorepair.recovery.publication import former_versions, publish, without_echoes
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import STEPS, RunLike, find_run, out_of_service, read_trace
+from memorepair.recovery.trace import STEPS, RunLike, find_run, is_run_scope, out_of_service, read_trace
 from memorepair.recovery.world import taking_back, undo_writes
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
@@ -57,6 +58,9 @@ class RecoveryReport:
         Memories that are again in the version which something faulty had superseded.
     left
         Memories that stay out of service; `repair` of the case takes them up.
+    echoes
+        Memories in service that say what only the fault said, though no arc leads there: for a person to look
+        at. Empty after a dry run.
     """
 
     case: Case
@@ -64,6 +68,7 @@ class RecoveryReport:
     made: Made | None = None
     reinstated: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
     left: tuple[Key, ...] = ()
+    echoes: tuple[Key, ...] = ()
 
     @property
     def answer(self) -> str | None:
@@ -82,6 +87,7 @@ class RecoveryReport:
             "model_calls": 0 if made is None else made.calls,
             "reinstated": {str(key): version for key, version in self.reinstated.items()},
             "left": [str(key) for key in self.left],
+            "echoes": [str(key) for key in self.echoes],
             "answer": self.answer,
         }
 
@@ -172,6 +178,7 @@ def recover(
             plan=planned[0],
             reinstated={root: one.version for root, one in former.items()},
             left=left,
+            echoes=() if dry_run else _echoes(store, read_cascade(store, case.id), scope),
         )
     try:
         return replay(
@@ -272,14 +279,22 @@ def replay(
         store.close_case(case)
     # Without a budget for repairs: only what stands on the same as before is served again.
     closed = engine.repair(store, case, operators=operators, budget=0.0, wait=wait).case
-    left = read_cascade(store, case).open
+    after = read_cascade(store, case)
     return RecoveryReport(
         case=closed,
         plan=chosen,
         made=made,
         reinstated={**_restored(store, declared), **{key: former.version for key, former in back.items()}},
-        left=_memories(member.key for member in left if member.kind not in STEPS),
+        left=_memories(member.key for member in after.open if member.kind not in STEPS),
+        echoes=_echoes(store, cascade, chosen.trace.scope),
     )
+
+
+def _echoes(store: Store, cascade: Cascade, run: Scope) -> tuple[Key, ...]:
+    """What in the run's scope, and in those of the faulty memories, still says what only the fault said."""
+    roots = store.served(list(cascade.roots))
+    scopes = [run[:-1], *(key.scope for key in cascade.roots if not is_run_scope(key.scope))]
+    return echoes(store, scopes, _said(store, cascade), [there.content for there in roots.values()])
 
 
 def _still_open(case: int) -> str:
