@@ -19,8 +19,8 @@ def echoes(
 ) -> tuple[Key, ...]:
     """Served memories that an agent would find, and that bear a mark of the fault.
 
-    No arc leads to them from the fault: each is a copy that nobody linked, or a word that is right there, which
-    a person sees. Nothing is changed. At most `MOST_QUERIES` searches of `MOST_HITS` hits.
+    No arc leads to them from the fault: each is a copy that nobody linked, or a word that is right there:
+    which, a person sees. Nothing is changed. At most `MOST_QUERIES` searches of `MOST_HITS` hits.
 
     Parameters
     ----------
