@@ -118,5 +118,6 @@ def test_what_is_required_does_cost_too_much() -> None:
     for claim in ((), (2,)):
         with pytest.raises(ProofFailed):
             replace(over, report=replace(over.report, overrun=claim)).verify()
-    with pytest.raises(ProofFailed):
-        replace(over, instance=replace(over.instance, budget=3)).verify()
+    for budget in (3, None):
+        with pytest.raises(ProofFailed):
+            replace(over, instance=replace(over.instance, budget=budget)).verify()

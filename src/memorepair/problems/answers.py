@@ -413,7 +413,7 @@ class Selection:
             raise ProofFailed("either a path or costs prove that there is no selection", witness=path)
         if costs:
             forced = least_closed_superset(instance.requires, instance.required)
-            if affordable(instance, forced):
+            if instance.budget is None or affordable(instance, forced):
                 raise ProofFailed("what is required keeps the budget", witness=costs)
             check_same("overrun", costs, costs_of(instance, forced))
             return
