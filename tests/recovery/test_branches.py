@@ -216,3 +216,18 @@ def test_a_copy_that_nobody_linked_is_told(memory: Memory) -> None:
     again = memory.replay(report.case, "r", agent)
     assert again.echoes == (Key(SCOPE, "copy"),)
     assert again.to_json()["echoes"] == ["user/42::copy"]
+
+
+def test_a_step_that_a_person_stated_holds_in_later_cases(memory: Memory) -> None:
+    def agent(run: Recorder) -> None:
+        ask = run.input("where", id="ask")
+        here = city(run)
+        run.answer(lambda: f"in {here.content}", uses=[here, ask], id="answer")
+
+    live(memory, agent)
+    run = (*SCOPE, "run:r")
+    claim = {Key(run, "city"): "Oslo"}
+    first = memory.recover("r", claim, replacements=claim, agent=agent, reason="she said", actor="me")
+    asked = {Key(run, "ask"): "where now"}
+    second = memory.recover("r", asked, replacements=asked, agent=agent, reason="misheard", actor="me")
+    assert first.answer == second.answer == "in Oslo"

@@ -255,7 +255,9 @@ class Replay(Recorder):
     def _read_back(self, recorded: Recorded, asked: Asked) -> Step:
         # A step that was spared may have lost some of its justifications: the agent then names those left.
         wanted = grouped((read.group, read.key) for read in asked.reads)
-        as_recorded = wanted <= recorded.justifications or asked.key in self._stated
+        # What a person has stated stands on nothing of the run, in whatever case it was stated.
+        stated = asked.key in self._stated or not recorded.support
+        as_recorded = stated or wanted <= recorded.justifications
         if recorded.kind is not asked.kind or not as_recorded:
             raise TraceMismatch(
                 f"{asked.key} stood on something else when it was recorded; name the steps of a run that "
