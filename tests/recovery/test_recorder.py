@@ -169,6 +169,20 @@ def test_a_search_leaves_a_step_for_each_memory_found(memory: Memory, run: Run) 
     assert step.recipe.params["recall"] == "recall"
 
 
+def test_a_search_stands_on_what_its_query_was_made_from(memory: Memory, run: Run) -> None:
+    memory.record("Zoe", id="name", scope=SCOPE)
+    memory.record("Zoe lives in Lyon", id="where", scope=SCOPE)
+    with run:
+        name = run.read("user/42::name")
+        found = run.recall(name.content + " lives", uses=name)
+        assert run.recall(name.content + " sleeps", uses=[name]) == ()
+    memory.repair(memory.delete("user/42::name", erase=True, actor="ada", reason="asked"))
+    steps = memory.trace("r").steps
+    assert {steps[key].listing.state for key in (found[0].key, Key(HERE, "recall #2"))} == {State.ERASED}
+    for file in memory.store.path.parent.glob(f"{memory.store.path.name}*"):
+        assert b"Zoe sleeps" not in file.read_bytes()
+
+
 def test_steps_are_found_by_no_search_of_the_scope(memory: Memory, run: Run) -> None:
     with run:
         run.claim("home is a castle")

@@ -551,11 +551,13 @@ def test_what_only_the_fault_said_comes_into_no_memory_and_no_answer(memory: Mem
 
 def test_a_search_of_the_replay_finds_what_it_has_written(memory: Memory) -> None:
     memory.record("bad", id="m", scope=SCOPE)
+    memory.record("a lamp", id="place", scope=SCOPE)
 
     def agent(run: Recorder) -> None:
         seen = run.read("user/42::m", id="seen")
         run.remember(lambda: f"the lamp is {seen.content}", uses=[seen], id="lamp")
-        found = run.recall("the lamp")
+        place = run.read("user/42::place", id="place")
+        found = run.recall("the lamp", uses=[place])
         nothing = run.recall("no such thing")
         run.answer(lambda: "; ".join(one.content for one in (*found, *nothing)), uses=found, id="answer")
 

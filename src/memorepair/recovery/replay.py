@@ -224,7 +224,13 @@ class Replay(Recorder):
             return [*self._own(query, scope), *(key for key in stored if key not in self._drafts)][:limit]
         if any(step.recipe.params.get("query") != query for step in reads):
             raise TraceMismatch(f"{name} searched for something else when it was recorded", witness=name)
-        return [arc.parent for step in reads for arc in step.support if step.key.id != name]
+        found = [
+            arc.parent
+            for step in reads
+            for arc in step.support
+            if arc.relation is Relation.CITE and arc.parent.scope != self._steps
+        ]
+        return list(dict.fromkeys(found))
 
     def _own(self, query: str, scope: Scope) -> list[Key]:
         """What a search would find of what the replay has written itself, or what stands again."""

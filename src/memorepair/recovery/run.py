@@ -162,15 +162,20 @@ class Recorder(ABC):
         """
         return self._read(as_key(key), id)
 
-    def recall(self, query: str, *, scope: Scope | None = None, limit: int = 5) -> tuple[Step, ...]:
-        """Search the memory; a step for each memory found, or one that says that nothing was."""
+    def recall(
+        self, query: str, *, uses: Uses = (), scope: Scope | None = None, limit: int = 5
+    ) -> tuple[Step, ...]:
+        """Search the memory; a step for each memory found, or one that says that nothing was.
+
+        The steps keep the query: `uses` is what it was made from, so that it goes when that goes.
+        """
         name = self._name("recall", None)
         where = self._scope if scope is None else as_scope(scope)
         found = self._find(name, query, where, limit)
         how: dict[str, Json] = {"recall": name, "query": query}
         if not found:
-            self._settle(self._asked(name, Kind.MEMORY_READ, "[]", (), cost=0.0, more=how))
-        return tuple(self._read(key, None, how) for key in found)
+            self._settle(self._asked(name, Kind.MEMORY_READ, "[]", uses, cost=0.0, more=how))
+        return tuple(self._read(key, None, how, _reads(uses)) for key in found)
 
     def claim(
         self,
@@ -272,13 +277,21 @@ class Recorder(ABC):
         name = self._name(kind.name.lower(), id)
         return self._settle(self._asked(name, kind, say, uses, cost=cost, slot=slot))
 
-    def _read(self, key: Key, id: str | None, found: Mapping[str, Json] = _NOTHING) -> Step:
+    def _read(
+        self, key: Key, id: str | None, found: Mapping[str, Json] = _NOTHING, asking: tuple[Read, ...] = ()
+    ) -> Step:
         name = self._name(f"read {key}", id)
         content, version = self._look(key, name)
         asked = Asked(
             key=Key(self._steps, name),
             kind=Kind.MEMORY_READ,
-            reads=(Read(key=key, version=version, relation=Relation.CITE),),
+            reads=(
+                *(
+                    Read(key=key, version=version, relation=Relation.CITE, group=group)
+                    for group in sorted({read.group for read in asking} or {0})
+                ),
+                *asking,
+            ),
             recipe=step_recipe(self._next(), cost=0.0, more=found),
             say=content,
         )
