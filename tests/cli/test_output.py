@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from memorepair.cli import output
 from memorepair.cli.guard import CUT_OFF, UNTOLD
 
 if TYPE_CHECKING:
@@ -68,3 +69,8 @@ def test_a_folder_that_cannot_be_made_is_bad_input(shell: Shell, tmp_path: Path)
     assert done.returncode == 2
     assert json.loads(done.stdout)["error"]["type"] == "InvalidFile"
     assert "Traceback" not in done.stderr
+
+
+def test_a_title_longer_than_its_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    output.rows("derived, but nothing is recorded that they stand on", ("key",), [["a"]])
+    assert "derived, but nothing is recorded that they stand on\n" in capsys.readouterr().out

@@ -62,7 +62,7 @@ def rows(
     """A table; numbers stand to the right, the column `wide` takes what room is left, keys wrap last."""
     found = [[_cell(one) for one in line] for line in lines]
     console = Console(highlight=False)
-    table = Table(title=visible(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         numeric = bool(found) and all(isinstance(line[place], int | float) for line in found)
         longest = max((len(str(line[place])) for line in found), default=0)
@@ -75,6 +75,7 @@ def rows(
         )
     for line in found:
         table.add_row(*(visible(_number(one) if isinstance(one, float) else str(one)) for one in line))
+    console.print(visible(title), style="italic")  # not the table's own, which breaks at its width
     console.print(table)
 
 
