@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +46,7 @@ def patrol(
     if every is not None and dry_run:
         raise InvalidInput("a dry run is one round: leave --every out", witness=every)
     if every is not None:
-        return _stay(db, every, how, as_json=as_json)
+        return _stay(db, every, after or [], how, as_json=as_json)
     with opened(db) as memory, progress(quiet=as_json) as step:
         found = make_round(memory, after or (), keeping=how, dry_run=dry_run, progress=step)
     _tell(found, as_json=as_json)
@@ -54,8 +55,8 @@ def patrol(
     return PROBLEMS if damaged or _harmed(found) else CLEAN
 
 
-def _stay(db: Path, minutes: float, how: Keeping, *, as_json: bool) -> int:
-    """Rounds until somebody interrupts them."""
+def _stay(db: Path, minutes: float, after: list[str], how: Keeping, *, as_json: bool) -> int:
+    """A round at once, which is told what has happened, then others until somebody interrupts them."""
     try:
         from apscheduler.schedulers.blocking import BlockingScheduler
     except ImportError as error:
@@ -63,7 +64,6 @@ def _stay(db: Path, minutes: float, how: Keeping, *, as_json: bool) -> int:
             "patrol --every needs APScheduler: pip install 'memorepair[patrol]', or let cron call patrol",
             witness="apscheduler",
         ) from error
-    opened(db).close()
     scheduler = BlockingScheduler()
     add_patrol(
         scheduler,
@@ -73,6 +73,9 @@ def _stay(db: Path, minutes: float, how: Keeping, *, as_json: bool) -> int:
         embedder=from_environment(),
         told=lambda made: _tell(made, as_json=as_json),
     )
+    with opened(db) as memory:
+        first = make_round(memory, after, keeping=how)
+    _tell(first, as_json=as_json)
     scheduler.start()
     return CLEAN
 
@@ -80,7 +83,12 @@ def _stay(db: Path, minutes: float, how: Keeping, *, as_json: bool) -> int:
 def _tell(found: Round, *, as_json: bool) -> None:
     if as_json:
         emit(found.to_json())
-        return
+    else:
+        _show(found)
+    sys.stdout.flush()  # whoever follows a patrol that stays reads each round when it is over
+
+
+def _show(found: Round) -> None:
     say(f"checks: {', '.join(found.patrol.checks) or 'none is due'}")
     outcomes(found.patrol.resumed)
     if found.patrol.report is not None:
