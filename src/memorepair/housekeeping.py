@@ -444,7 +444,9 @@ class Housekeeper:
         item = self.desk.open(id)
         if item.remedy is Remedy.PERSON:
             raise InvalidInput(f"{item.id} has no remedy: change it by hand, then reject it", witness=item.id)
-        if (item.remedy is Remedy.REVIEW) is not (keep is not None) or (keep and keep not in item.keys):
+        if item.remedy is not Remedy.REVIEW and keep is not None:
+            raise InvalidInput(f"{item.id} is no undecided conflict: there is nothing to keep", witness=keep)
+        if item.remedy is Remedy.REVIEW and keep not in item.keys:
             raise InvalidInput(
                 f"an undecided conflict needs the artifact to keep, one of {', '.join(map(str, item.keys))}",
                 witness=item.id,
