@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -167,6 +167,8 @@ def test_what_the_curve_takes_for_free_may_cost_more_than_a_rounded_budget() -> 
     assert corner.verify()
     assert (corner.chosen, corner.status) == ((), Status.FEASIBLE)
     assert corner.bound >= 3.5
+    with pytest.raises(InvalidInput):
+        curve.for_budget(cast("int", None))
 
 
 def test_large_instances_keep_the_gap_they_promise() -> None:

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memorepair import SelectionInstance, frontier, select
-from memorepair.errors import UnknownId
+from memorepair.errors import InvalidInput, UnknownId
 from memorepair.graphs import Digraph, least_closed_superset
 from memorepair.problems import Certificate, Selection, Status
 from memorepair.problems.integers import fraction
@@ -181,6 +182,18 @@ def test_no_selection_is_explained_by_its_path() -> None:
         == "'c' is not chosen, nothing is: 'a' is required, but 'a' needs 'b', which cannot be executed."
     )
     assert explain(select(records), "a").reason is Reason.BARRED
+
+
+def test_a_curve_of_another_problem_is_refused() -> None:
+    value, cost = [5, -1], [1, 2]
+    selection = select(value=value, cost=cost, requires=[(0, 1)], budget=3, gap=0)
+    same = explain(selection, 0, curve=frontier(value=value, cost=cost, requires=[(0, 1)]))
+    assert str(same) == str(explain(selection, 0))
+    for other in (frontier(value=value, cost=cost), frontier(value=[5, -2], cost=cost, requires=[(0, 1)])):
+        with pytest.raises(InvalidInput, match="another problem"):
+            explain(selection, 0, curve=other)
+    with pytest.raises(InvalidInput):
+        explain(cast("Selection", other), 0)
 
 
 def test_an_unknown_id_is_named() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from typing import cast
 
 import joblib
 import numpy as np
@@ -82,6 +83,12 @@ def test_errors_name_the_problem(jobs: int) -> None:
     assert late.value.witness == (1, 30)
     with pytest.raises(UnknownId, match=r"^problem 0: "):
         select_many([good], jobs=jobs, split=True, solver="oracle")
+
+
+@pytest.mark.parametrize(("problems", "jobs"), [(5, 1), ([], "x"), ([], 1.5), (None, 2)])
+def test_what_is_no_list_or_no_number_is_named(problems: object, jobs: object) -> None:
+    with pytest.raises(InvalidInput):
+        select_many(cast("list[SelectionInstance]", problems), jobs=cast("int", jobs))
 
 
 def test_jobs_are_some() -> None:

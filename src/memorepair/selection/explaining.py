@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from memorepair.errors import InvalidInput
 from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Mask
 from memorepair.graphs.order import find_cycle, waves
@@ -195,6 +196,8 @@ def explain(selection: Selection, id: Hashable, *, curve: Frontier | None = None
     ------
     UnknownId
         No candidate has this id.
+    InvalidInput
+        `selection` is none, or `curve` that of another problem.
 
     Notes
     -----
@@ -207,7 +210,11 @@ def explain(selection: Selection, id: Hashable, *, curve: Frontier | None = None
     >>> print(explain(selection, 1))
     1 is chosen: it lacks 4, 0 pays 4. It leaves at the tradeoff 5/9; that is 0.5 now.
     """
+    if not isinstance(selection, Selection):
+        raise InvalidInput(f"only a selection can be explained, not {selection!r}", witness=selection)
     instance = selection.instance
+    if curve is not None and not _same_problem(curve.instance, instance):
+        raise InvalidInput("the curve is that of another problem", witness=curve)
     place = instance.position(id)
     price = fraction(instance.tradeoff)
     worth = fraction(instance.value[place])
@@ -250,6 +257,16 @@ def explain(selection: Selection, id: Hashable, *, curve: Frontier | None = None
     if not proved and _unbudgeted(instance).mask[place]:
         reason = Reason.MISSED if instance.budget is None else Reason.BUDGET
     return replace(about, reason=reason, path=())
+
+
+def _same_problem(one: SelectionInstance, other: SelectionInstance) -> bool:
+    """Whether two problems differ in tradeoff and budget at most; O(1) where they share their arrays."""
+    pairs = [(getattr(one, name), getattr(other, name)) for name in _ARRAYS]
+    pairs += [(getattr(one.requires, name), getattr(other.requires, name)) for name in ("offsets", "heads")]
+    return one.ids == other.ids and all(a is b or np.array_equal(a, b) for a, b in pairs)
+
+
+_ARRAYS = ("value", "cost", "executable", "required")
 
 
 def _unbudgeted(instance: SelectionInstance) -> Selection:

@@ -180,6 +180,7 @@ class Frontier:
         -----
         The corner is read off; one cut finds the dual of the leaf. O(k + m) memory.
         """
+        fraction(budget)  # None would be no budget
         instance = replace(self.instance, budget=budget, tradeoff=0)
         barred_by = witnesses(instance.requires, instance.executable).nearest
         knapsack, freed = Knapsack().apply(instance)

@@ -73,7 +73,8 @@ def select_many(
     MissingDependency
         joblib is not installed, and `jobs` is not 1: nothing falls back in silence.
     InvalidInput
-        `jobs` is 0; or `split` with a budget, which joins what no prerequisite joins.
+        `jobs` is 0 or no number; `problems` are none; or `split` with a budget, which joins what no
+        prerequisite joins.
     MemoRepairError
         What `select` raises; the message begins with the problem's position, the witness is the pair of it
         and of the problem's own witness.
@@ -83,8 +84,10 @@ def select_many(
     >>> [found.objective for found in select_many([[{"id": "a", "value": 2}], [{"id": "b", "value": -1}]])]
     [2, 0]
     """
-    if jobs == 0:
-        raise InvalidInput("jobs must not be 0", witness=jobs)
+    if jobs == 0 or not isinstance(jobs, int | None):
+        raise InvalidInput(f"jobs must be a number other than 0, or None, not {jobs!r}", witness=jobs)
+    if not isinstance(problems, Iterable):
+        raise InvalidInput(f"no problems to take one after another: {problems!r}", witness=problems)
     instances = []
     for position, problem in enumerate(problems):
         with _located(position):
