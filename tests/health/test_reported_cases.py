@@ -260,3 +260,18 @@ def test_undo_gives_back_every_byte_that_was_served(path: Path, tmp_path: Path) 
         for line in map(json.loads, brought):
             assert (line["state"], line.get("content")) == ("archived", None)
         assert memory.store.check() == []
+
+
+@pytest.mark.parametrize(
+    ("general", "specific"),
+    [("I like coffee", "At work, I don't like coffee"), ("我喜欢咖啡", "在公司，我不喜欢咖啡")],
+)
+def test_a_scene_that_the_words_name_holds_there_and_the_general_elsewhere(
+    memory: mr.Memory, general: str, specific: str
+) -> None:
+    memory.record(general, id="general")
+    memory.record(specific, id="specific")
+    keeping = Keeping(policy=Policy(confirmed=frozenset({Remedy.SETTLE})))
+    report = memory.checkup(repair=True, keeping=keeping)
+    assert [one.code for one in report.checkup.findings] == ["conflict"]
+    assert active(memory) == {"general": general, "specific": specific}

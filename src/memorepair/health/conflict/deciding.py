@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from memorepair.health.conflict.facts import facts, of_slot
 from memorepair.memory.artifact import Artifact, Source
 
 INFERRED = {
@@ -51,14 +52,20 @@ class Decision:
 
 def decide(one: Artifact, other: Artifact) -> Decision:
     """The first rule that tells them apart."""
-    first, second = one.slot, other.slot
-    if first is not None and second is not None and (first.scene is None) is not (second.scene is None):
-        return Decision(wins=0 if first.scene is not None else 1, rule=Rule.SCOPE)
+    first, second = _scenes(one), _scenes(other)
+    if {""} in (first, second) and first and second and not first & second:
+        return Decision(wins=int(first == {""}), rule=Rule.SCOPE)
     for rule in (Rule.NEWER, Rule.CONFIDENCE, Rule.SOURCE):
         mine, yours = _score(rule, one), _score(rule, other)
         if mine != yours:
             return Decision(wins=0 if mine > yours else 1, rule=rule)
     return Decision(wins=None)
+
+
+def _scenes(one: Artifact) -> set[str]:
+    """Where what it states holds: by its slot, else by the patterns; an empty text is everywhere."""
+    said = facts(one.content) if one.slot is None else (of_slot(one.slot),)
+    return {fact.scene for fact in said}
 
 
 def _score(rule: Rule, one: Artifact) -> tuple[float, float]:
