@@ -492,3 +492,31 @@ def test_a_repair_does_not_bring_back_what_was_removed(memory: mr.Memory) -> Non
 def test_an_embedding_comes_back(memory: mr.Memory) -> None:
     embedding = Embedding(vector=(1.0, 0.5), model="m", revision="1", normalised=False)
     assert memory.get(memory.record("x", embedding=embedding)).embedding == embedding
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda m: m.delete("a", erase="no", reason="r", actor="me"),
+        lambda m: m.delete("a", dry_run="no", reason="r", actor="me"),
+        lambda m: m.correct("a", "x", dry_run="no", reason="r", actor="me"),
+        lambda m: m.undo(1, dry_run="no", reason="r", actor="me"),
+        lambda m: m.prune(dry_run="no"),
+        lambda m: m.merge([], update="no"),
+        lambda m: m.merge([], dry_run="no"),
+        lambda m: m.record("x", allow_tombstoned="no"),
+        lambda m: m.ingest([], allow_tombstoned="no"),
+        lambda m: m.deriving(kind="summary", allow_tombstoned="no"),
+        lambda m: m.checkup(repair="no"),
+        lambda m: m.checkup(dry_run="no"),
+        lambda m: m.reembed(dry_run="no", reason="r", actor="me"),
+        lambda m: m.recover("run", "a", dry_run="no", reason="r", actor="me"),
+    ],
+)
+def test_a_word_is_no_yes(tmp_path: Path, act: Callable[[Any], object]) -> None:
+    with mr.Memory.open(tmp_path / "agent.db") as memory:
+        memory.record("text", id="a")
+        before = memory.store.journal()
+        with pytest.raises(InvalidInput, match="True or False"):
+            act(memory)
+        assert memory.store.journal() == before

@@ -12,6 +12,7 @@ from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import KeyLike, as_keys, as_mapping, as_sets
 from memorepair.memory.artifact import Case, Key, State
 from memorepair.memory.exchange import SuspectedArc
+from memorepair.memory.values import check_flags
 from memorepair.repair import engine
 from memorepair.repair.audit.report import audit_store
 from memorepair.repair.events import Correction, Deletion, EventKind, Interface, Migration, RepairEvent
@@ -143,6 +144,7 @@ class Events(Opened):
         for name, text in (("a reason", reason), ("an actor", actor)):
             if not isinstance(text, str) or not text.strip():
                 raise InvalidEvent(f"an event needs {name}", witness=name.split()[-1])
+        check_flags(erase=erase, dry_run=dry_run)
         if suspected is None and evidence == "none":  # evidence and suspicions do not go together
             suspected = self._suspected
         if kind is EventKind.DELETE:

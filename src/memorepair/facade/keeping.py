@@ -17,7 +17,7 @@ from memorepair.housekeeping import Housekeeper, Patrol, Report
 from memorepair.memory.arguments import as_scope
 from memorepair.memory.artifact import Json, Key, Scope
 from memorepair.memory.codec import scope_name
-from memorepair.memory.values import check_type, check_word, is_number, require_names
+from memorepair.memory.values import check_flags, check_type, check_word, is_number, require_names
 from memorepair.repair import engine
 from memorepair.repair.events import EventKind, Maintenance, RepairEvent
 
@@ -80,6 +80,7 @@ class Keeping(Opened):
         dry_run
             Say what was found and what would be weighed; nothing is written.
         """
+        check_flags(repair=repair, dry_run=dry_run)
         if progress is not None:
             check_callable(progress, "progress")
         if not dry_run:

@@ -6,7 +6,7 @@ from memorepair.errors import InvalidInput
 from memorepair.facade.base import LONGEST_DAYS, Opened
 from memorepair.memory.arguments import CaseLike, as_case
 from memorepair.memory.store import PruneReport, Receipt, UndoReport
-from memorepair.memory.values import is_number
+from memorepair.memory.values import check_flags, is_number
 from memorepair.repair import engine
 
 _NANOSECONDS_A_DAY = 86_400 * 10**9
@@ -31,6 +31,7 @@ class Removing(Opened):
         RepairInProgress
             A repair holds the store and `wait` seconds have passed.
         """
+        check_flags(dry_run=dry_run)
         return engine.undo(self._store, as_case(case), actor=actor, reason=reason, wait=wait, dry_run=dry_run)
 
     def erase(self, case: CaseLike, *, actor: str, reason: str, wait: float = 0.0) -> Receipt:
@@ -79,6 +80,7 @@ class Removing(Opened):
         InvalidInput
             Less than the retention.
         """
+        check_flags(dry_run=dry_run)
         days = self._retention_days if older_than_days is None else older_than_days
         if not is_number(days, self._retention_days, LONGEST_DAYS):
             raise InvalidInput(f"the retention is {self._retention_days:g} days", witness=days)

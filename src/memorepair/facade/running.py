@@ -9,7 +9,7 @@ from memorepair.facade.base import Opened
 from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import CaseLike, KeyLike, as_case, as_key, as_keys, as_scope, as_sets
 from memorepair.memory.artifact import Key, Listing, Scope
-from memorepair.memory.values import check_type, check_word
+from memorepair.memory.values import check_flags, check_type, check_word
 from memorepair.recovery import recover as recovering
 from memorepair.recovery.recover import Agent, RecoveryReport
 from memorepair.recovery.run import Run
@@ -79,6 +79,7 @@ class Running(Opened):
         TraceMismatch, ApprovalNeeded, StepFailed
             From the replay. Nothing was published; the barrier stands; `replay` takes the case up again.
         """
+        check_flags(dry_run=dry_run)
         return recovering.recover(
             self._store,
             run,

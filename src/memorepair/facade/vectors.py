@@ -13,7 +13,7 @@ from memorepair.health.finding import Finding
 from memorepair.health.reembedding import BATCH, DEFAULT, KEEP_DAYS, Bounds, Reembedding, reembed
 from memorepair.memory.artifact import Scope
 from memorepair.memory.spaces import Switch
-from memorepair.memory.values import check_type, is_whole
+from memorepair.memory.values import check_flags, check_type, is_whole
 from memorepair.memory.vectors import Embedder, Space
 
 
@@ -92,6 +92,7 @@ class Vectors(Opened):
         InvalidInput
             A memory without an embedder.
         """
+        check_flags(dry_run=dry_run)
         check_type(bounds, Bounds, "the bounds of a re-embedding are Bounds")
         if progress is not None:
             check_callable(progress, "progress")

@@ -14,7 +14,7 @@ from memorepair.memory.artifact import Draft, Embedding, Json, Key, Recipe, Scop
 from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.store import Carried, MergeReport, WriteReport
 from memorepair.memory.tracing import traced
-from memorepair.memory.values import check_type
+from memorepair.memory.values import check_flags, check_type
 from memorepair.repair.operators.operator import Operator
 
 P = ParamSpec("P")
@@ -64,6 +64,7 @@ class Writing(Opened):
             The content was removed by an event and must not be learned again, unless a person signs for it:
             `allow_tombstoned` with `actor` and `reason`.
         """
+        check_flags(allow_tombstoned=allow_tombstoned)
         key = Key(as_scope(scope), token_hex(8) if id is None else id)
         if metadata is None:
             before = {} if id is None else self._store.served([key])
@@ -115,6 +116,7 @@ class Writing(Opened):
         ``quarantine`` it is kept instead, behind the barrier, and `Derivation.quarantined` names it.
         `operator`, `operator_version`, `params` say how to make the result again; `recipe` says it in full.
         """
+        check_flags(allow_tombstoned=allow_tombstoned)
         if recipe is not None and operator is not None:
             raise InvalidInput("give the operator or the recipe, not both", witness=operator)
         if recipe is None:
@@ -249,6 +251,7 @@ class Writing(Opened):
         One transaction: on any error nothing is stored. `progress` is told the step (``rows``, ``index``),
         how many artifacts are done, and of how many.
         """
+        check_flags(allow_tombstoned=allow_tombstoned)
         if progress is not None:
             check_callable(progress, "progress")
         return self._store.write(
@@ -284,6 +287,7 @@ class Writing(Opened):
         UnknownId
             Something read is neither among the drafts nor here.
         """
+        check_flags(update=update, dry_run=dry_run)
         items = [
             Carried(
                 key=draft.key,

@@ -20,6 +20,12 @@ def check_type(value: object, kind: type | UnionType, what: str) -> None:
         raise InvalidInput(f"{what}, not {named(value)}", witness=value)
 
 
+def check_flags(**flags: object) -> None:
+    """Refuse what is neither True nor False: the text "no" is true."""
+    for name, flag in flags.items():
+        check_type(flag, bool, f"{name} is True or False")
+
+
 def check_optional(value: object, kind: type, what: str) -> None:
     """Refuse what is neither None nor of the type."""
     if value is not None:
