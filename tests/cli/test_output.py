@@ -74,3 +74,24 @@ def test_a_folder_that_cannot_be_made_is_bad_input(shell: Shell, tmp_path: Path)
 def test_a_title_longer_than_its_table_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     output.rows("derived, but nothing is recorded that they stand on", ("key",), [["a"]])
     assert "derived, but nothing is recorded that they stand on\n" in capsys.readouterr().out
+
+
+def test_what_a_library_prints_is_no_part_of_the_document(tmp_path: Path) -> None:
+    # HiGHS leaves such lines on the descriptor itself, past sys.stdout.
+    (tmp_path / "one.json").write_text(
+        '{"format": "memorepair.selection", "version": 1, "candidates": [{"id": "a", "value": 1}]}'
+    )
+    noisy = (
+        "import os, memorepair.cli.selecting as s; real = s.select\n"
+        "s.select = lambda *a, **k: (os.write(1, b'noise'), real(*a, **k))[1]\n"
+        "from memorepair.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", noisy, "select", "one.json", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "noise")
+    assert json.loads(done.stdout)["chosen"] == ["a"]

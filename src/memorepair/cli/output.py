@@ -94,6 +94,7 @@ def report(error: MemoRepairError, *, as_json: bool) -> None:
     if as_json:
         told = {"type": type(error).__name__, "message": error.message, "witness": error.witness}
         emit({"error": {**told, "notes": notes} if notes else told})
+        sys.stdout.flush()  # where its reader has gone, nobody is told twice
     say(f"error: {error.message}", style="red", error=True)
     if error.witness is not None:
         say(f"witness: {_cell(error.witness)}", error=True)
