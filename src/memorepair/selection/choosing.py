@@ -97,8 +97,9 @@ def select(
     gap
         A proven (bound - objective) / max(|bound|, |objective|) that is good enough.
     time_limit
-        Seconds of wall time, looked at between cuts; None for no limit. Compiling the kernels, once on a
-        machine, is not counted. The answer is the same each time unless the limit is reached.
+        Seconds of wall time for the search, looked at between cuts; None for no limit. The cut under way and
+        the check of the answer's leaves come on top; compiling the kernels, once on a machine, is not
+        counted. The answer is the same each time unless the limit is reached.
     node_limit
         Decisions of the branch and bound.
     ilp
