@@ -9,7 +9,7 @@ from typing import ClassVar, NoReturn
 import pytest
 
 import memorepair as mr
-from memorepair.errors import InvalidInput
+from memorepair.errors import InvalidInput, StepFailed
 from memorepair.graphs.terms import Arch, Kind
 from memorepair.health.remedies import Wanted
 from memorepair.housekeeping import Keeping
@@ -153,8 +153,9 @@ def test_a_recovery_takes_the_fault_out_before_anything_is_run_again(memory: mr.
         seen = run.read(ROOT)
         run.answer("here", uses=seen)
     BrokenEmbedder.works[0] = False
-    with pytest.raises(Broken):
+    with pytest.raises(StepFailed) as failed:
         memory.recover(run.id, [ROOT], reason="wrong", actor="a", agent=broken)
+    assert isinstance(failed.value.__cause__, Broken)
     assert served(memory) & {"root", "made", "chain"} == set()
 
 

@@ -617,6 +617,7 @@ class StoreMachine(RuleBasedStateMachine):
                 (root, no)
                 for root, no in case.roots.items()
                 if self.model.at(root, no).barred is State.WITHDRAWN
+                and self.model.at(root, no).case == number  # what a later one names is for that one
             ]
             with self.model.entry(number, "close", due):
                 for root, no in due:

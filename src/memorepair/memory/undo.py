@@ -56,8 +56,7 @@ _LATER = f"""SELECT s.name, a.id, j.cause, j.act FROM journal j CROSS JOIN journ
     ORDER BY j.seq, s.name, a.id LIMIT 1"""  # noqa: S608
 
 # What an update has written over, whose own work a prune has removed from the table.
-_OVERTAKEN = f"""SELECT s.name, a.id, (SELECT j.act FROM journal j JOIN journal_row r ON r.seq = j.seq
-        WHERE r.vid = a.cur AND r.before ISNULL LIMIT 1) FROM undoing u {_NAMED}
+_OVERTAKEN = f"""SELECT s.name, a.id FROM undoing u {_NAMED}
     WHERE u.after IN ({State.ACTIVE}, {State.PENDING_REVIEW}) AND a.cur <> u.vid
     AND NOT EXISTS(SELECT 1 FROM undoing n WHERE n.vid = a.cur) LIMIT 1"""  # noqa: S608  enum
 
@@ -184,10 +183,8 @@ class Undo:
             raise UndoRefused(f"case {case} cannot be undone: {what}", witness=(key, later or act))
         row = self._db.row(_OVERTAKEN)
         if row is not None:
-            name, id, act = row
-            key = key_of(name, id)
-            what = f"entry {act!r} has touched {key} since"
-            raise UndoRefused(f"case {case} cannot be undone: {what}", witness=(key, act))
+            key = key_of(*row)
+            raise UndoRefused(f"case {case} cannot be undone: {key} has been written over since", witness=key)
         row = self._db.row(_DERIVED)
         if row is not None:
             name, id, no, child_name, child_id = row
