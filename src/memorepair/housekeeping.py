@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ from memorepair.repair.carrying import carry_out, fingerprint
 from memorepair.repair.ports import Answer, Outcome, Proposal, Remedy
 from memorepair.repair.pricing import Pricing
 from memorepair.repair.validation import Checks
+
+logger = logging.getLogger(__name__)
 
 HEALTH = "health"
 """The book of thresholds and of the schedule."""
@@ -130,7 +133,8 @@ def _calm(load: Callable[[], float] | None) -> Callable[[], float] | None:
     def now() -> float:
         try:
             return float(load())
-        except Exception:  # noqa: BLE001  whatever a keeper's measure raises
+        except Exception as error:  # noqa: BLE001  whatever a keeper's measure raises: it is told
+            logger.warning("the measure of load has raised %s; no load is assumed", type(error).__name__)
             return 0.0
 
     return now

@@ -132,6 +132,16 @@ def test_a_repair_that_a_port_breaks_leaves_the_barrier_up(memory: mr.Memory, ev
     assert memory.search(BAD) == []
 
 
+def test_what_a_port_raises_is_told_by_its_type_alone(
+    memory: mr.Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory.correct(ROOT, "The stork nests here.", reason="wrong", actor="a")
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("embedder has raised Broken" in line for line in told)
+    assert any("clock has raised Broken" in line for line in told)
+    assert not any(BAD in line for line in told)
+
+
 def test_the_vectors_that_a_broken_embedder_left_out_are_made_up_for(memory: mr.Memory) -> None:
     memory.correct(ROOT, "The stork nests here.", reason="wrong", actor="a")
     BrokenEmbedder.works[0] = True

@@ -43,7 +43,7 @@ _BARRIER = f"""{_LAST}, wanted AS (SELECT l.vid, iif(l.after = ?1 OR (l.after = 
 # What is served or was withdrawn is current in its artifact; what an ordinary update superseded is not.
 _CURRENT = f"""{_LAST} SELECT l.vid FROM last l JOIN version v ON v.vid = l.vid
     JOIN artifact a ON a.aid = v.aid
-    WHERE iif(l.after IN (?1, ?4), a.cur <> l.vid, l.after = ?2 AND l.before = ?1 AND a.cur = l.vid)"""  # noqa: S608
+    WHERE iif(l.after IN (?1, ?4), a.cur <> l.vid, l.after = ?2 AND l.before = ?1 AND a.cur = l.vid)"""  # noqa: S608  literals
 
 # What the journal has last of the arcs into each version, against those there are.
 _ARCS = """WITH due AS (SELECT vid, arcs, max(seq) FROM journal_row WHERE arcs NOTNULL GROUP BY vid),

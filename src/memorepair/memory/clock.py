@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 
-from memorepair.memory.values import is_whole
+from memorepair.memory.values import is_whole, named
+
+logger = logging.getLogger(__name__)
 
 
 def steady(clock: Callable[[], int]) -> Callable[[], int]:
@@ -17,8 +20,12 @@ def steady(clock: Callable[[], int]) -> Callable[[], int]:
     def now() -> int:
         try:
             at = clock()
-        except Exception:  # noqa: BLE001  whatever a caller's clock raises
+        except Exception as error:  # noqa: BLE001  whatever a caller's clock raises: it is told, the act goes on
+            logger.warning("the clock has raised %s; the system's tells the time", type(error).__name__)
             return time.time_ns()
-        return at if is_whole(at, low=0) else time.time_ns()
+        if not is_whole(at, low=0):
+            logger.warning("the clock gives no time but %s; the system's tells it", named(at))
+            return time.time_ns()
+        return at
 
     return now

@@ -55,7 +55,7 @@ _MARKS = f"""SELECT j.key, {_WEIGHT} AS weight FROM json_each(?) j CROSS JOIN ar
     LEFT JOIN barrier b ON b.vid = a.cur WHERE b.vid IS NULL AND weight < 1"""  # noqa: S608  literals
 
 _SCAN = f"""SELECT -{_WEIGHT} AS score, {ARTIFACT} FROM {SERVED}
-    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?"""  # noqa: S608
+    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?"""  # noqa: S608  literals
 _NEAR = f"""SELECT a.id, a.aid, x.vid, {_WEIGHT.replace("v.aid", "a.aid").replace("v.vid", "x.vid")}, x.v
     FROM {NEAR}
     WHERE a.sid = ? AND a.id > ? AND x.space = ? ORDER BY a.id LIMIT ?"""  # noqa: S608  literals

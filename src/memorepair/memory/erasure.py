@@ -53,7 +53,7 @@ _OLDER = f"""INSERT OR IGNORE INTO doomed SELECT o.vid FROM {_MINE} JOIN version
 # What was rejected beside them was made from the same sources.
 _REJECTED = f"""INSERT OR IGNORE INTO doomed SELECT o.vid FROM doomed
     CROSS JOIN version v ON v.vid = doomed.vid CROSS JOIN version o ON o.aid = v.aid
-    CROSS JOIN barrier b ON b.vid = o.vid AND b.state = {State.QUARANTINED}"""  # noqa: S608
+    CROSS JOIN barrier b ON b.vid = o.vid AND b.state = {State.QUARANTINED}"""  # noqa: S608  enum
 
 _SPARED = f"""DELETE FROM doomed WHERE vid IN (
     SELECT d.vid FROM doomed d CROSS JOIN version v ON v.vid = d.vid JOIN artifact a ON a.aid = v.aid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +90,10 @@ from memorepair.memory.values import check_names, check_text, named, require_nam
 from memorepair.memory.vectorindex import VectorIndex, forget
 from memorepair.memory.vectors import STORED, Embedder, Space, Vectors, embedded, space_of
 from memorepair.memory.writer import Writer
+
+logger = logging.getLogger(__name__)
+
+_NO_VECTORS = "the embedder has raised %s; the vectors are left for later"
 
 PURGE_SECONDS = 2.0
 """How long an erasure waits for readers with older snapshots before it is pending."""
@@ -246,7 +251,8 @@ class SqliteStore:
         prepared = prepare(drafts)
         try:
             return embed(prepared, self._embedder)
-        except Exception:  # noqa: BLE001  whatever an embedder raises
+        except Exception as error:  # noqa: BLE001  whatever an embedder raises: it is told, the repair goes on
+            logger.warning(_NO_VECTORS, type(error).__name__)
             return prepared
 
     def _stating(self, drafts: Sequence[Draft]) -> Sequence[Draft]:
@@ -357,8 +363,8 @@ class SqliteStore:
         """Vectors of the n versions that an event brought; where it fails `embed_missing` makes up for it."""
         try:
             self.embed_missing(n, after=newest)
-        except Exception:  # noqa: BLE001  whatever an embedder raises, the withdrawal has been committed
-            return
+        except Exception as error:  # noqa: BLE001  whatever it raises, the withdrawal has been committed
+            logger.warning(_NO_VECTORS, type(error).__name__)
 
     def maintain(
         self,

@@ -53,7 +53,7 @@ _LATER = f"""SELECT s.name, a.id, j.cause, j.act FROM journal j CROSS JOIN journ
     CROSS JOIN undoing u ON u.vid = r.vid {_NAMED} LEFT JOIN cases k ON k.cause = j.cause
     WHERE j.seq > (SELECT min(first) FROM undoing) AND j.seq > u.first AND j.cause IS NOT ?
     AND (r.before IS NOT r.after OR j.act = 'withdraw') AND k.status IS NOT ?
-    ORDER BY j.seq, s.name, a.id LIMIT 1"""  # noqa: S608
+    ORDER BY j.seq, s.name, a.id LIMIT 1"""  # noqa: S608  enum
 
 # What an update has written over, whose own work a prune has removed from the table.
 _OVERTAKEN = f"""SELECT s.name, a.id FROM undoing u {_NAMED}
@@ -243,7 +243,7 @@ class Undo:
         images = """FROM journal j CROSS JOIN arc_image i ON i.seq = j.seq
             CROSS JOIN undoing u ON u.vid = i.dst_vid AND u.released JOIN artifact a ON a.aid = u.aid"""
         run(f"DELETE FROM arc WHERE dst IN (SELECT u.aid FROM {released} AND a.cur = u.vid)")  # noqa: S608  literals
-        run(f"DELETE FROM arc_old WHERE dst_vid IN (SELECT u.vid FROM {released} AND a.cur <> u.vid)")  # noqa: S608
+        run(f"DELETE FROM arc_old WHERE dst_vid IN (SELECT u.vid FROM {released} AND a.cur <> u.vid)")  # noqa: S608  literals
         run(
             f"""INSERT INTO arc(src, src_vid, dst, rel, grp, pos)
             SELECT v.aid, i.src_vid, u.aid, i.rel, i.grp, i.pos {images} AND a.cur = u.vid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
@@ -33,6 +34,8 @@ from memorepair.health.rows import Rows
 from memorepair.health.wording import is_record
 
 Hashes = npt.NDArray[np.uint64]
+
+logger = logging.getLogger(__name__)
 
 PARTNERS = 12
 """Rows of one slot that a row is compared with: the newest before it."""
@@ -121,7 +124,8 @@ def _decided(rows: Rows, asked: Asked, one: int, other: int) -> Answer:
         return Answer.JUDGE
     try:
         said: object = judge.decide(rows.text(one), rows.text(other))
-    except Exception:  # noqa: BLE001 - other people's code, often over a network: no answer is one it may give
+    except Exception as error:  # noqa: BLE001 - other people's code, often over a network; it is told
+        logger.warning("the judge has raised %s; a person is asked instead", type(error).__name__)
         return Answer.JUDGE
     return said if isinstance(said, Answer) else Answer.JUDGE
 
