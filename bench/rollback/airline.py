@@ -10,9 +10,7 @@ approvals}``; progress goes to stderr.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
 import shutil
 import sys
@@ -24,8 +22,8 @@ from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 
-from bench.registry import machine, note, save
 from bench.rollback.agent import value_of
+from bench.rollback.command import print_figures
 from bench.rollback.offhand import Offhand
 from memorepair import Key, Memory
 from memorepair.adapters.tau_bench.database import Database, read_database
@@ -317,24 +315,5 @@ def airline(folder: Path, *, limit: int | None = None) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(prog="python -m bench.rollback.airline", description=__doc__)
-    data = Path(os.environ.get("MEMOREPAIR_DATA", "data"))
-    parser.add_argument("--data", type=Path, default=data, help="the folder that holds traces-tau-bench")
-    parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
-    parser.add_argument("--quick", action="store_true", help="five cases")
-    parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
-    given = parser.parse_args()
-    figures = airline(given.data / "traces-tau-bench", limit=5 if given.quick else None)
-    if given.save:
-        note(f"written: {save('rollback-airline', {'machine': machine(), 'figures': figures}).name}")
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(name, value)
-
-
 if __name__ == "__main__":
-    main()
+    print_figures("airline", __doc__, lambda folder, limit: airline(folder, limit=limit))

@@ -11,9 +11,6 @@ tool_calls_again, steps, steps_again}``; runs are those that saw an address.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import shutil
 import sys
 import tempfile
@@ -21,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.registry import machine, note, save
 from bench.rollback.airline import SCOPE, Airline, Clerk, calls_of
+from bench.rollback.command import print_figures
 from memorepair import Key, Memory
 from memorepair.adapters.files import locate, read_json
 from memorepair.adapters.shapes import Row, as_object
@@ -153,24 +150,5 @@ def migration(folder: Path, *, limit: int | None = None) -> dict[str, int]:
     return {"runs": len(found), **{name: sum(getattr(one, name) for one in found) for name in names}}
 
 
-def main() -> None:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(prog="python -m bench.rollback.migration", description=__doc__)
-    data = Path(os.environ.get("MEMOREPAIR_DATA", "data"))
-    parser.add_argument("--data", type=Path, default=data, help="the folder that holds traces-tau-bench")
-    parser.add_argument("--json", action="store_true", help="the last line is one JSON object")
-    parser.add_argument("--quick", action="store_true", help="five runs")
-    parser.add_argument("--save", action="store_true", help="write the figures to bench/results")
-    given = parser.parse_args()
-    figures = migration(given.data / "traces-tau-bench", limit=5 if given.quick else None)
-    if given.save:
-        note(f"written: {save('rollback-migration', {'machine': machine(), 'figures': figures}).name}")
-    if given.json:
-        print(json.dumps(figures))
-    else:
-        for name, value in figures.items():
-            print(name, value)
-
-
 if __name__ == "__main__":
-    main()
+    print_figures("migration", __doc__, lambda folder, limit: migration(folder, limit=limit))

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from memorepair.errors import InvalidInput, UnknownId
-from memorepair.health.remedies import described
 from memorepair.memory.artifact import SERVING, Draft, Key, Listing, Read, Recipe, Scope
 from memorepair.memory.store import Store
 
@@ -40,7 +39,7 @@ def relocated(store: Store, keys: Sequence[Key], to: Scope, *, actor: str, reaso
         artifact = store.inspect(key, actor=actor, reason=reason)
         drafts.append(
             replace(
-                described(artifact),
+                artifact.draft(),
                 key=home,
                 embedding=artifact.embedding,
                 recipe=recipes.get(key, Recipe()),

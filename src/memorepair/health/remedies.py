@@ -16,7 +16,7 @@ from memorepair.health.completing import completed
 from memorepair.health.conflict.deciding import Rule, decide
 from memorepair.health.detector import Expected
 from memorepair.health.merging import merged
-from memorepair.memory.artifact import Artifact, Draft, Json, Key, Recipe, State
+from memorepair.memory.artifact import Draft, Json, Key, Recipe, State
 from memorepair.memory.store import Store
 from memorepair.repair.carrying import fingerprint
 from memorepair.repair.events import Deletion, Delta, EventKind, Maintenance, RepairEvent, Settlement
@@ -256,7 +256,7 @@ def _reembed(store: Store, wanted: Wanted, expected: Expected) -> _Built | None:
         return _Built(why="the model that vectors should be of is not the one this memory was opened with")
     served = store.served(wanted.keys)
     recipes = store.recipes(list(served))
-    drafts = {key: _with_recipe(described(one), recipes) for key, one in served.items()}
+    drafts = {key: _with_recipe(one.draft(), recipes) for key, one in served.items()}
     return _maintenance(Maintenance(drafts=drafts, anew=True), f"{len(drafts)} get a vector of {space.model}")
 
 
@@ -293,21 +293,6 @@ _BUILDERS: Mapping[Remedy, Callable[[Store, Wanted, Expected], _Built | None]] =
         Remedy.PERSON: _mended,
     }
 )
-
-
-def described(one: Artifact) -> Draft:
-    """A next version that says what an artifact says, described as it is, without its vector."""
-    return Draft(
-        key=one.key,
-        content=one.content,
-        kind=one.kind,
-        arch=one.arch,
-        source=one.source,
-        type=one.type,
-        slot=one.slot,
-        confidence=one.confidence,
-        metadata=one.metadata,
-    )
 
 
 def _descendants(store: Store, roots: Sequence[Key]) -> int:

@@ -323,6 +323,20 @@ class Artifact:
     updated_at: int
     last_accessed_at: int | None
 
+    def draft(self) -> Draft:
+        """A next version that says the same, described alike; without vector, sources and recipe."""
+        return Draft(
+            key=self.key,
+            content=self.content,
+            kind=self.kind,
+            arch=self.arch,
+            source=self.source,
+            type=self.type,
+            slot=self.slot,
+            confidence=self.confidence,
+            metadata=self.metadata,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:

@@ -118,16 +118,4 @@ def _carried(columns: Row, current: bool, state: int | None, recipe: Recipe) -> 
 
 
 def _draft(one: Artifact, recipe: Recipe) -> Draft:
-    return Draft(
-        key=one.key,
-        content=one.content,
-        kind=one.kind,
-        arch=one.arch,
-        source=one.source,
-        type=one.type,
-        slot=one.slot,
-        confidence=one.confidence,
-        metadata=one.metadata,
-        embedding=one.embedding,
-        recipe=recipe,
-    )
+    return replace(one.draft(), embedding=one.embedding, recipe=recipe)
