@@ -21,6 +21,7 @@ from hypothesis.stateful import (
     invariant,
     precondition,
     rule,
+    run_state_machine_as_test,
 )
 
 from memorepair.drills import Stop, Struck, fail, striking
@@ -800,9 +801,14 @@ class StoreMachine(RuleBasedStateMachine):
 
 NIGHTLY = settings().max_examples >= 2_000
 StoreMachine.TestCase.settings = settings(
-    max_examples=2_000 if NIGHTLY else 40,
-    stateful_step_count=50 if NIGHTLY else 25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]
 )
 TestStore = StoreMachine.TestCase
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="2,000 lives of 50 steps: HYPOTHESIS_PROFILE=nightly")
+@pytest.mark.parametrize("share", range(8))
+def test_the_store_is_the_model_over_long_lives(share: int) -> None:
+    """Eight times 250 lives, each share with draws of its own, so that as many processes can run them."""
+    long = settings(max_examples=250, stateful_step_count=50, suppress_health_check=[HealthCheck.too_slow])
+    run_state_machine_as_test(StoreMachine, settings=long)
