@@ -269,7 +269,14 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         assert case.id != again.id
         stale = Read(key=gone["withdrawn"], version=1)
         write([Draft(key=Key(SCOPE, "quarantined"), content=f"{CANARY} q", reads=(stale,))], quarantine=True)
-        gone |= {id: Key(SCOPE, id) for id in ("derived", "late", "quarantined")}
+        # What a correction declares wrong had been said before, in other letters; and used, then.
+        write([_draft("said-before", f"{CANARY} said before")])
+        write([_draft("of-said-before", f"{CANARY} of it", Key(SCOPE, "said-before"))])
+        write([_draft("said-before", f"{CANARY.upper()}  SAID before")])
+        write([_draft("of-said-before", "of something else")])
+        memory.correct(Key(SCOPE, "said-before"), "put right too", actor="a", reason="r")
+        ids = ("derived", "late", "quarantined", "said-before", "of-said-before")
+        gone |= {id: Key(SCOPE, id) for id in ids}
         yield House(memory, gone)
 
 

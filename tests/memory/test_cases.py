@@ -70,6 +70,51 @@ def test_what_rests_on_a_former_version_is_reached(store: SqliteStore, put: Put)
         store.get(skill)
 
 
+@pytest.mark.parametrize("event", ["correct", "migrate", "recover"])
+@pytest.mark.parametrize("again", ["at the HARBOUR", "at  the ｈａｒｂｏｕｒ", "at the harbour"])
+def test_what_is_declared_wrong_leaves_in_every_version_that_says_it(
+    store: SqliteStore, put: Put, event: str, again: str
+) -> None:
+    home = put("home", "at the harbour")
+    note = put("note", "near the sea", home)
+    skill = put("skill", "bring an umbrella", note)
+    put("note", "in the hills")
+    put("home", "in the woods")
+    put("home", again)
+    summary = put("summary", "by the water")
+    put("summary", "by the lake")
+    put("summary", "by the water", home)
+    case = store.open_case(event=event, roots=[home], actor="a", reason="r")
+    assert [past.content for past in store.history(home)] == [None, "in the woods", None]
+    assert [past.content for past in store.history(note)] == [None, "in the hills"]
+    assert [past.content for past in store.history(summary)] == [None, "by the lake", None]
+    assert {id for id, state in states(store).items() if state is State.WITHDRAWN} == {
+        "home",
+        "skill",  # made from a note that was made from what is wrong
+        "summary",
+    }
+    assert store.check() == []
+    store.undo(case.id, actor="a", reason="mistaken")
+    assert [past.content for past in store.history(home)] == ["at the harbour", "in the woods", again]
+    assert [past.content for past in store.history(summary)] == [
+        "by the water",
+        "by the lake",
+        "by the water",
+    ]
+    assert store.get(skill).content == "bring an umbrella"
+    assert store.check() == []
+
+
+def test_what_a_member_said_before_is_erased_with_it(store: SqliteStore, put: Put) -> None:
+    home = put("home", "at the harbour")
+    summary = put("summary", "by the water")
+    put("summary", "by the lake")
+    put("summary", "by the water", home)
+    case = store.open_case(event="delete", roots=[home], actor="a", reason="r")
+    gone = store.erase(case.id, actor="a", reason="r")
+    assert {(one.key, one.version) for one in gone.versions} >= {(home, 1), (summary, 1), (summary, 3)}
+
+
 def test_a_deletion_hides_the_roots_former_versions_and_a_correction_does_not(
     store: SqliteStore, put: Put
 ) -> None:

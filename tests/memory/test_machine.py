@@ -99,7 +99,7 @@ class Model:
     entries: int = 0
 
     def bury(self, text: str, case: int) -> None:
-        self.buried.setdefault(text, set()).add(case)
+        self.buried.setdefault(text.casefold(), set()).add(case)
 
     def standing(self, place: Versioned) -> Standing:
         key, no = place
@@ -253,7 +253,8 @@ class Model:
     def cascade(self, roots: list[Key], every_version: bool) -> set[Versioned]:
         """The least set of versions with the roots that is closed under reading, by plain iteration.
 
-        A current version that read any version of an artifact whose current version is in, is in.
+        A current version that read any version of an artifact whose current version is in, is in; and so are
+        former versions with the text of one that is in, of the roots also those that say it in other letters.
         """
         reached = {(root, self.current[root]) for root in roots}
         if every_version:
@@ -263,8 +264,14 @@ class Model:
                 for no, version in enumerate(self.versions[root], 1)
                 if version.published and version.barred is None
             }
+        for root in roots:
+            now = self.at(root).content.casefold()
+            reached |= {(root, no) for no, one in self.readable_past(root) if one.content.casefold() == now}
         while True:
             more = set(reached)
+            for key, no in reached:
+                text = self.at(key, no).content
+                more |= {(key, past) for past, one in self.readable_past(key) if one.content == text}
             for key, versions in self.versions.items():
                 for no, version in enumerate(versions, 1):
                     if not version.published:
@@ -279,6 +286,11 @@ class Model:
             if more == reached:
                 return reached
             reached = more
+
+    def readable_past(self, key: Key) -> Iterator[tuple[int, Version]]:
+        for no, version in enumerate(self.versions[key], 1):
+            if version.barred is None and no != self.current[key]:
+                yield no, version
 
     def reaches(self, start: Key, goals: set[Key]) -> bool:
         seen, stack = {start}, [start]
@@ -331,15 +343,21 @@ class StoreMachine(RuleBasedStateMachine):
 
     @initialize()
     def first(self) -> None:
-        self.write(KEYS[0], [], Relation.DERIVE)
+        self.write(KEYS[0], [], Relation.DERIVE, None)
 
     @rule(
         key=st.sampled_from(KEYS),
         parents=st.lists(st.sampled_from(KEYS), max_size=2, unique=True),
         relation=st.sampled_from([Relation.DERIVE, Relation.CITE, Relation.SUPERSEDE]),
+        again=st.sampled_from([None, str, str.swapcase]),
     )
-    def write(self, key: Key, parents: list[Key], relation: Relation) -> None:
+    def write(
+        self, key: Key, parents: list[Key], relation: Relation, again: Callable[[str], str] | None
+    ) -> None:
         model, text = self.model, self.text()
+        if again is not None and key in model.current:
+            said = again(model.at(key).content)
+            text = text if model.buried.get(said.casefold()) else said
         draft = Draft(
             key=key, content=text, reads=tuple(Read(key=parent, relation=relation) for parent in parents)
         )
@@ -670,7 +688,9 @@ class StoreMachine(RuleBasedStateMachine):
         with self.model.entry(number, "erase", doomed):
             for place in doomed:
                 version = self.model.at(*place)
-                if version.barred is not State.QUARANTINED:
+                now = self.model.at(place[0])
+                said_still = now.barred is None and now.content == version.content
+                if version.barred is not State.QUARANTINED and not said_still:
                     self.model.bury(version.content, number)
                 version.barred, version.case, version.staged = State.ERASED, number, False
         case.erased = True

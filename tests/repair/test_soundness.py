@@ -597,3 +597,19 @@ def test_serving_what_was_left_withdrawn_is_never_sound(
     violations = soundness_violations(before.picture(), event, after.picture())
     assert name in {one.key for one in violations}
     assert name in exposed(before.picture(), event, after.picture())
+
+
+def test_a_former_version_with_the_text_of_a_withdrawn_one_is_taken_too() -> None:
+    before = store()
+    before.put(SUMMARY, "something else", (OTHER,))
+    before.put(SUMMARY, "summary 1", (CACHE, OTHER))
+    before.put(ROOT, "ROOT 1")
+    for version, words in enumerate(("root 1", "root 1"), 1):
+        before.rows[ROOT, version] = replace(before.rows[ROOT, version], words=words)
+    after = withdrawn(before)
+    what = "a version that left service is readable in its history"
+    for event in (correction(), migration(), deletion()):
+        assert found(before, event, after) == {(1, ROOT, what), (1, SUMMARY, what)}
+    after.set(SUMMARY, State.ARCHIVED, version=1)
+    after.set(ROOT, State.ARCHIVED, version=1)
+    assert found(before, correction(), after) == set()

@@ -35,6 +35,11 @@ def unsettled(key: Path) -> Path:
     return key.with_name(key.name + ".new")
 
 
+def folded(text: str) -> str:
+    """What a text says, whatever its case, width and white space."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 class Secret:
     """HMAC-SHA256 in separate domains: exact texts, rows, arcs, suspicions, books, tombstones, seals."""
 
@@ -131,12 +136,12 @@ class Secret:
         return hmac.digest(self._key, b"books\0" + json.dumps(said).encode(), "sha256")[:_SHORT]
 
     def tombstone(self, scope: str, text: str) -> bytes:
-        """Keyed digest of the text in a scope, whatever its case, width and white space.
+        """Keyed digest of the `folded` text in a scope.
 
         The scope is part of it, or a refusal would tell one user what another has deleted.
         """
-        folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-        return hmac.digest(self._key, b"tombstone\0" + scope.encode() + b"\0" + folded.encode(), "sha256")
+        said = scope.encode() + b"\0" + folded(text).encode()
+        return hmac.digest(self._key, b"tombstone\0" + said, "sha256")
 
     def sealing(self, previous: bytes) -> hmac.HMAC:
         """A running seal that continues the chain after `previous`."""

@@ -11,6 +11,7 @@ from memorepair.memory.artifact import Key, State
 from memorepair.memory.codec import key_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import SuspectedArc
+from memorepair.memory.secret import Secret
 
 PASSED = ("pass", "warn")
 """Words of a verdict with which a successor may be served."""
@@ -21,7 +22,9 @@ class VersionView:
     """A version without its content.
 
     `validated` holds where verdicts were recorded at its publication and each of them is pass or warn;
-    `validated_at` is the number of the journal entry with the newest of them, 0 where there is none.
+    `validated_at` is the number of the journal entry with the newest of them, 0 where there is none. `words`
+    is a keyed digest of what the text says, whatever its case, width and white space: empty where the text is
+    gone, and where its key has no other version.
     """
 
     key: Key
@@ -34,6 +37,7 @@ class VersionView:
     validated: bool
     created_at: int
     validated_at: int = 0
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,14 +91,19 @@ _VERSIONS = """SELECT v.vid, s.name, a.id, v.no, v.kind, v.arch, coalesce(b.stat
     (SELECT coalesce(max(w.seq), 0) FROM verdict w WHERE w.vid = v.vid)
     FROM version v JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
     LEFT JOIN barrier b ON b.vid = v.vid ORDER BY v.vid"""
+# Content becomes a digest at once.
+_TEXTS = """SELECT c.vid, s.name, c.text FROM artifact a JOIN scope s ON s.sid = a.sid
+    JOIN version v ON v.aid = a.aid JOIN content c ON c.vid = v.vid
+    WHERE EXISTS(SELECT 1 FROM version o WHERE o.aid = a.aid AND o.vid <> a.cur)"""
 _ARCS = "SELECT a.cur, arc.src_vid, rel, grp FROM arc JOIN artifact a ON a.aid = arc.dst"
 _FORMER = "SELECT dst_vid, src_vid, rel, grp FROM arc_old"
 _SEMANTIC = """SELECT a.cur, o.cur FROM semantic m JOIN artifact a ON a.cur = m.dst_vid
     JOIN artifact o ON o.aid = m.src"""
 
 
-def take(db: Connection, suspected: Sequence[SuspectedArc] = ()) -> Snapshot:
-    """Read the picture; the caller holds one transaction. O(versions + arcs)."""
+def take(db: Connection, secret: Secret, suspected: Sequence[SuspectedArc] = ()) -> Snapshot:
+    """Read the picture; the caller holds one transaction. O(versions + arcs + text of what has a past)."""
+    words = {vid: secret.tombstone(name, text).hex() for vid, name, text in db.rows(_TEXTS)}
     views: dict[int, VersionView] = {}
     current: dict[Key, VersionView] = {}
     rows = db.rows(_VERSIONS)
@@ -110,6 +119,7 @@ def take(db: Connection, suspected: Sequence[SuspectedArc] = ()) -> Snapshot:
             validated=bool(validated),
             created_at=born,
             validated_at=at,
+            words=words.get(vid, ""),
         )
         views[vid] = view
         if is_current:

@@ -70,7 +70,8 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
         Empty exactly if, with C(F) the cascade of the roots in `before`:
 
         - a deleted root is not served, another root by its replacement only (law 1);
-        - no withdrawn version, nor a former one made from it, is readable in a history (law 1);
+        - no withdrawn version, nor a former one made from it or with its text, nor a root's with its
+          words, is readable in a history (law 1);
         - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a
           served, current version (law 2; its own before-image besides, in a migration), or in the very
           version of before: made again and validated since, or released without execution, and then it has
@@ -84,7 +85,9 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
     -----
     Where the event says so, C(F) follows accepted suspicions as well, those accepted in the event included.
     C(F) follows arcs into current versions whatever version they read, and arcs into former versions of what
-    was made from withdrawn ones; a deletion begins at the former versions of its roots too. A release is held
+    was made from withdrawn ones. What leaves takes along the former versions of its key with the same text. A
+    deletion begins at all former versions of its roots too, another event at those that say what the current
+    one says, whatever its case, width and white space. A release is held
     to the digests of all its parents, affected by the event or not: a dependent that was stale before the
     event is repaired or stays withdrawn. O(versions + arcs).
     """
@@ -411,13 +414,29 @@ def _reached(snapshot: Snapshot, event: RepairEvent, suspected: Iterable[Suspect
         reached: _Node = suspicion.child if now else (suspicion.child, suspicion.child_version)
         following[suspicion.parent].append(reached)
         following[suspicion.parent, suspicion.parent_version].append(reached)
+    readable = [place for place, view in snapshot.versions.items() if _in_history(view)]
+    said: defaultdict[tuple[Key, str], list[_Node]] = defaultdict(list)
+    for place in readable:
+        said[place[0], snapshot.versions[place].digest].append(place)
+    for (key, version), view in snapshot.versions.items():
+        made_of = key if version == snapshot.current[key].version else (key, version)
+        following[made_of] += said.get((key, view.digest), ())
     starts: list[_Node] = [*event.roots]
-    if event.kind is EventKind.DELETE:
-        roots = set(event.roots)
-        starts += [
-            place for place, view in snapshot.versions.items() if place[0] in roots and _in_history(view)
-        ]
+    roots = set(event.roots)
+    starts += [
+        (key, version)
+        for key, version in readable
+        if key in roots
+        and (
+            event.kind is EventKind.DELETE
+            or _same_words(snapshot.versions[key, version], snapshot.current[key])
+        )
+    ]
     return _spread(starts, following)
+
+
+def _same_words(one: VersionView, other: VersionView) -> bool:
+    return one.digest == other.digest or (one.words == other.words != "")
 
 
 def _spread(starts: Iterable[_N], following: Mapping[_N, list[_N]]) -> set[_N]:
