@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from io import TextIOBase
 from pathlib import Path
@@ -69,46 +69,49 @@ def _read(stream: BinaryIO, progress: Progress | None) -> list[Carried]:
     with _naming(number):
         artifacts, versions = read_header(parse(text, unique=True))
     items: list[Carried] = []
-    seen: dict[Key, int] = {}  # the newest version of each key
+    seen: set[tuple[Key, int]] = set()
+    keys: set[Key] = set()
     current: set[Key] = set()
     for number, text in lines:
         with _naming(number):
             item = item_of(parse(text, unique=True))
-            _check_follows(item, items[-1] if items else None, seen)
+            _check_follows(item, items[-1] if items else None, keys)
             if item.current and item.key in current:
                 raise InvalidInput(f"{item.key} has a second current version", witness="current")
-        seen[item.key] = item.version
+        seen.add((item.key, item.version))
+        keys.add(item.key)
         if item.current:
             current.add(item.key)
         items.append(item)
         if progress is not None and (len(items) % _STEP == 0 or len(items) == versions):
             progress("lines", len(items), versions)
-    if (len(seen), len(items)) != (artifacts, versions):
+    if (len(keys), len(items)) != (artifacts, versions):
         raise InvalidFile(
             f"line 1: {artifacts} artifacts and {versions} versions are announced, "
-            f"{len(seen)} and {len(items)} are there",
+            f"{len(keys)} and {len(items)} are there",
             witness=1,
         )
     for number, item in enumerate(items, start=2):
         with _naming(number):
-            _check_ends(item, seen)
+            _check_ends(item, seen, keys)
             if item.key not in current:
                 raise InvalidInput(f"{item.key} has no current version", witness="current")
     return items
 
 
-def _check_follows(item: Carried, last: Carried | None, seen: Mapping[Key, int]) -> None:
+def _check_follows(item: Carried, last: Carried | None, keys: Collection[Key]) -> None:
+    """Numbers rise; they have gaps where an undone case had brought a version."""
     before = last if last is not None and last.key == item.key else None
-    if item.version != (1 if before is None else before.version + 1) or (before is None and item.key in seen):
-        raise InvalidInput(f"the versions of {item.key} must follow each other from 1", witness="version")
+    if (item.key in keys) if before is None else (item.version <= before.version):
+        raise InvalidInput(f"the versions of {item.key} must follow each other, each once", witness="version")
 
 
-def _check_ends(item: Carried, seen: Mapping[Key, int]) -> None:
+def _check_ends(item: Carried, seen: Collection[tuple[Key, int | None]], keys: Collection[Key]) -> None:
     for read in item.reads:
-        if not 0 < (read.version or 0) <= seen.get(read.key, 0):
+        if (read.key, read.version) not in seen:
             raise InvalidInput(f"{item.key} read what is not in the file", witness=str(read.key))
     for near in item.semantic:
-        if near not in seen:
+        if near not in keys:
             raise InvalidInput(f"{item.key} is similar to what is not in the file", witness=str(near))
 
 
