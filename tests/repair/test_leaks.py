@@ -184,6 +184,78 @@ def test_a_text_of_a_word_or_two_is_not_inherited_as_a_whole(text: str) -> None:
         assert store.get(key("b")).metadata == {"unit": "cup"}
 
 
+COPIES: dict[str, Json] = {
+    "plain": "he drinks café au lait",
+    "other case": "HE Drinks Café au Lait",
+    "white space": "  he\tdrinks \n café  au lait ",
+    "width": "ｈｅ ｄｒｉｎｋｓ ｃａｆｅ́ ａｕ ｌａｉｔ",
+    "decomposed": "he drinks café au lait",
+    "punctuation": "he drinks: 'café au lait'!",
+    "nested": [{"deep": [{"er": "He drinks café au lait."}]}],
+    "he drinks café au lait": True,
+    "as a name": {"He drinks café au lait": 1},
+    "spread": ["he", "drinks", {"café": "au lait"}],
+    "beside": "yesterday he drinks café au lait again",
+}
+
+
+@pytest.mark.parametrize("text", ["he drinks café au lait", "café au", "Ｃａｆé", "饮茶", "👍", "+1", "4 2"])
+@pytest.mark.parametrize("event", ["correct", "delete"])
+def test_no_copy_of_a_withdrawn_text_is_inherited_in_whatever_form(text: str, event: str) -> None:
+    """Long or short, of any letters or of none: neither by a replacement nor by what is made again."""
+    forms = dict(COPIES) if text.startswith("he ") else {}
+    metadata: dict[str, Json] = {
+        **forms,
+        "same": text,
+        "upper": text.upper(),
+        text: 1,
+        "in": [{"x": f" {text}\n"}],
+        "unit": "m",
+    }
+    with memory() as store:
+        store.write([Draft(key=key("a"), content=text, metadata=metadata), Draft(key=key("o"), content="m")])
+        reads = (Read(key=key("a")), Read(key=key("o")))
+        places = [
+            Slot(entity=text, attribute="x"),
+            Slot(entity="x", attribute=text.upper()),
+            Slot(entity="x", attribute="y", value=text, scene=f"{text}."),
+        ]
+        store.write(
+            [
+                Draft(
+                    key=key(f"s{n}"),
+                    content="even",
+                    kind=Kind.SUMMARY,
+                    metadata=metadata,
+                    slot=slot,
+                    reads=reads,
+                )
+                for n, slot in enumerate(places)
+            ]
+        )
+        declared = correction(a="tea, and nothing else") if event == "correct" else deletion("a")
+        report = repaired(store, declared, table())
+        if event == "correct":
+            assert store.get(key("a")).metadata == {"unit": "m"}
+        assert fates(report) == {f"s{n}": Fate.REPUBLISHED for n in range(3)}
+        for n in range(3):
+            made = store.get(key(f"s{n}"))
+            assert made.metadata == {"unit": "m"}
+            assert made.slot == (Slot(entity="x", attribute="y") if n == 2 else None)
+        for member in report.members:
+            assert "without metadata" in member.why
+            assert "1 of its metadata" in member.why or len(forms) > 0
+            assert text not in member.why
+
+
+def test_what_the_replacement_says_still_is_inherited() -> None:
+    with memory() as store:
+        metadata: dict[str, Json] = {"note": "he drinks green tea", "short": "green tea"}
+        store.write([Draft(key=key("a"), content="green tea", metadata=metadata)])
+        engine.withdraw(store, correction(a="green tea, without sugar"))
+        assert store.get(key("a")).metadata == metadata
+
+
 def test_params_that_are_a_short_withdrawn_text_fail_the_step() -> None:
     with memory() as store:
         store.write([Draft(key=key("a"), content="green tea"), Draft(key=key("c"), content="water")])

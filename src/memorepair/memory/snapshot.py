@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from memorepair.graphs.terms import PROPAGATING, Arch, Kind, Relation
@@ -37,7 +37,7 @@ class VersionView:
     validated: bool
     created_at: int
     validated_at: int = 0
-    words: str = ""
+    words: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from memorepair.repair.cascade import Cascade
 from memorepair.repair.checks.check import Context, Given, Verdict
 from memorepair.repair.checks.marks import Run, marked, unsaid
 from memorepair.repair.events import Deletion, Migration, RepairEvent, Settlement
-from memorepair.repair.inheritance import Gone, inheriting, recipe_tells, tells, without_quotes
+from memorepair.repair.inheritance import Gone, inheriting, omitted, recipe_tells, tells, without_quotes
 from memorepair.repair.modes import Mode
 from memorepair.repair.operators.attempt import Failure, attempt
 from memorepair.repair.operators.operator import Call, Input, Made, Operator, may_read_own
@@ -41,13 +41,17 @@ FORBIDDEN = "what it says was removed and must not be learned again"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """A validated successor in quarantine, ready to be published."""
+    """A validated successor in quarantine, ready to be published.
+
+    `omitted` names what of the description before it was not taken over, for it repeats what was withdrawn.
+    """
 
     version: int
     digest: str
     reads: tuple[Read, ...]
     verdicts: tuple[Verdict, ...]
     cost: float
+    omitted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -593,7 +597,14 @@ class _Run:
             return Failed(reason=reason, cost=cost, verdicts=verdicts, rejected=version)
         # Made from all of it: what were alternatives of the old text are none of the new one.
         together = tuple(dict.fromkeys(replace(read, group=0) for read in reads))
-        return Staged(version=version, digest=digest, reads=together, verdicts=verdicts, cost=cost)
+        return Staged(
+            version=version,
+            digest=digest,
+            reads=together,
+            verdicts=verdicts,
+            cost=cost,
+            omitted=() if old is None else omitted(old, draft, gone),
+        )
 
     def _marks_of(self, key: Key, text: str) -> Mapping[Run, Key]:
         """Marks of a withdrawn text: asked for by all that read it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memorepair.memory.artifact import Artifact, Draft, Json, Key, Recipe, Slot, TaskCase
+from memorepair.memory.secret import folded
 from memorepair.repair.checks.marks import Run, field_runs, recognised
 from memorepair.repair.jsontext import canonical
 from memorepair.repair.operators.sentences import tokens
@@ -21,33 +23,50 @@ class Gone:
     marks: tuple[Mapping[Run, Key], ...]
     allowed: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
+    _kept: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def told_by(self, name: str, value: Json) -> bool:
         """Whether a field gives something away: a mark, or a withdrawn text as a whole, however short."""
-        return self.repeated_by(value) or bool(
+        return self.repeated_by({name: value}) or bool(
             recognised(field_runs({name: value}), self.marks, self.allowed)
         )
 
     def repeated_by(self, value: Json) -> bool:
-        """Whether somewhere in a value a withdrawn text stands as a whole, and no allowed text says it."""
-        if not self.texts:
+        """Whether somewhere in a value a withdrawn text stands as a whole, and no allowed text says it.
+
+        In any case, width, white space and punctuation, beside other words or spread over several members;
+        but a text of one word only where it is all that a member, or a name, says.
+        """
+        wholes = self._wholes()
+        if not wholes:
             return False
-        whole = {_folded(text) for text in self.texts} - {()}
-        return any(
-            _folded(leaf) in whole and not any(leaf.casefold() in text.casefold() for text in self.allowed)
-            for leaf in _leaves(value)
-        )
+        leaves = [_said(leaf) for leaf in _leaves(value)]
+        if not wholes.isdisjoint(leaves):
+            return True
+        together = " " + " ".join(leaf.strip() for leaf in leaves) + " "
+        return any(" " in whole.strip() and whole in together for whole in wholes)
+
+    def _wholes(self) -> frozenset[str]:
+        """What each text says that no allowed text says."""
+        if not self._kept:
+            allowed = [_said(text) for text in self.allowed]
+            said = {_said(text) for text in self.texts if text.strip()}
+            self._kept.append(frozenset(one for one in said if not any(one in text for text in allowed)))
+        return self._kept[0]
 
     def quoted_by(self, phrase: str) -> bool:
         """Whether a phrase, however short, is in a withdrawn text and in none that is allowed."""
-        folded = phrase.casefold()
-        return any(folded in text.casefold() for text in self.texts) and not any(
-            folded in text.casefold() for text in self.allowed
+        wanted = folded(phrase)
+        return any(wanted in folded(text) for text in self.texts) and not any(
+            wanted in folded(text) for text in self.allowed
         )
 
 
-def _folded(text: str) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in tokens(text))
+def _said(text: str) -> str:
+    """The words of a text between blanks, whatever their case and width; where there are none, its signs."""
+    plain = folded(text)
+    signs = "".join(sign for sign in plain if not unicodedata.category(sign).startswith("P"))
+    return f" {' '.join(tokens(plain)) or signs or plain} "
 
 
 def _leaves(value: Json) -> Iterator[str]:
@@ -56,10 +75,10 @@ def _leaves(value: Json) -> Iterator[str]:
     while unread:
         here = unread.pop()
         if isinstance(here, Mapping):
-            yield from here
-            unread += here.values()
+            for name, below in reversed(here.items()):
+                unread += (below, name)
         elif isinstance(here, list | tuple):
-            unread += here
+            unread += reversed(here)
         elif here is not None:
             yield here if isinstance(here, str) else canonical(here)
 
@@ -74,6 +93,22 @@ def inheriting(draft: Draft, old: Artifact | None, gone: Gone) -> Draft:
         return draft
     metadata = {name: value for name, value in old.metadata.items() if not gone.told_by(name, value)}
     return replace(draft, type=old.type, slot=_place(old.slot, gone), metadata=metadata)
+
+
+def omitted(old: Artifact, draft: Draft, gone: Gone) -> tuple[str, ...]:
+    """What of a version's description the next one does not take over because it tells, by name.
+
+    A name that tells is not repeated. The confidence, and what a slot states, are never taken over.
+    """
+    left = [name for name in old.metadata if name not in draft.metadata]
+    named = [f"metadata {name}" for name in left if not gone.told_by(name, None)]
+    if hidden := len(left) - len(named):
+        named.append(f"{hidden} of its metadata")
+    if old.slot is not None and draft.slot is None:
+        named.append("its slot")
+    elif old.slot is not None and draft.slot is not None and draft.slot.scene != old.slot.scene:
+        named.append("the scene of its slot")
+    return tuple(named)
 
 
 def _place(slot: Slot | None, gone: Gone) -> Slot | None:

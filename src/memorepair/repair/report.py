@@ -231,9 +231,10 @@ def make_report(
 def _member(row: PlanRow, outcome: Outcome | None) -> MemberReport:
     match outcome:
         case Staged():
-            return MemberReport(
-                key=row.key, fate=Fate.REPUBLISHED, why=f"version {outcome.version}", cost=outcome.cost
-            )
+            why = f"version {outcome.version}"
+            if outcome.omitted:
+                why += f", without {', '.join(outcome.omitted)}: it repeats what was withdrawn"
+            return MemberReport(key=row.key, fate=Fate.REPUBLISHED, why=why, cost=outcome.cost)
         case Unchanged():
             return MemberReport(key=row.key, fate=Fate.UNCHANGED, why="came out as before", cost=outcome.cost)
         case Released():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TypeAlias
@@ -99,7 +100,9 @@ def unsaid(marks_of: Mapping[Run, Key], texts: Iterable[str]) -> dict[Run, Key]:
 
 
 def _words(text: str) -> Iterator[list[str]]:
-    return (tokens(sentence) for sentence in sentences(text))
+    # Composed before words are told apart, the width of letters word by word: it would move full stops.
+    for sentence in sentences(unicodedata.normalize("NFC", text)):
+        yield [unicodedata.normalize("NFKC", word) for word in tokens(sentence)]
 
 
 def _identifier(word: str) -> bool:
