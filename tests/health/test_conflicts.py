@@ -288,3 +288,22 @@ def test_only_what_is_new_is_reported(store: SqliteStore, examine: Examine) -> N
     assert examine("conflicts", since=first.newest).findings == ()
     store.write([Draft(key=Key(SCOPE, "new"), content="User lives in Rome")])
     assert conflicts(examine("conflicts", since=first.newest)) == [("t0", "new"), ("t1", "new")]
+
+
+def test_a_judge_is_asked_about_what_a_statement_rules_out_within_a_bound(
+    store: SqliteStore, examine: Examine
+) -> None:
+    """About the newest few of each statement; without a judge nobody is asked, and their number is told."""
+    write(store, *(f"My note number {n} is about gardens" for n in range(40)))
+    for n in range(5):
+        store.write([Draft(key=Key(SCOPE, f"x{n}"), content=f"I never travel by air in month {n}")])
+    store.write([Draft(key=Key(SCOPE, "late"), content="Last week I flew to Oslo")])
+    judge = Counting(Answer.JUDGE)
+    found = examine("conflicts", expected=Expected(judge=judge))
+    of = {newer: sorted(older for older, last in conflicts(found, "conflict_undecided") if last == newer)
+          for newer in ("x0", "x4", "late")}  # fmt: skip
+    assert of == {"x0": ["t37", "t38", "t39"], "x4": ["x1", "x2", "x3"], "late": ["x2", "x3", "x4"]}
+    assert judge.asked <= 3 * 6
+    told = examine("conflicts")
+    assert told.findings == ()
+    assert "5 statements that rule something out: a judge sees what it is" in told.left_out

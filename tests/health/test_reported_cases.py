@@ -22,6 +22,7 @@ from memorepair.errors import StepFailed
 from memorepair.governance import Limits, Policy
 from memorepair.health import Expected, check_up
 from memorepair.health.conflict.facts import facts
+from memorepair.health.conflict.judge import Answer
 from memorepair.health.finding import Damage
 from memorepair.housekeeping import Keeping
 from memorepair.memory.artifact import Draft, Key, Slot
@@ -43,6 +44,17 @@ def memory(path: Path) -> Iterator[mr.Memory]:
     ticks = count(1_700_000_000 * 10**9, 10**9)
     with mr.Memory.open(path, clock=lambda: next(ticks)) as opened:
         yield opened
+
+
+class Undecided:
+    """A judge that leaves it to a person."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def decide(self, one: str, other: str) -> Answer:
+        self.asked += 1
+        return Answer.JUDGE
 
 
 def active(memory: mr.Memory) -> dict[str, str]:
@@ -218,6 +230,14 @@ def test_labelled_pairs_from_the_door(memory: mr.Memory, real_input: Callable[[s
     assert len(named & truth) >= 0.95 * len(named)
     assert len(named & truth) >= 0.9 * len(truth)
     assert not asked & named
+    # What it takes knowledge of the world to see is a judge's, or is told as left out: never silent.
+    told = check_up(memory.store, detectors=["conflicts"]).left_out
+    assert any("rule something out" in one for one in told)
+    judge = Undecided()
+    expected = Expected(judgements=1_000, judge=judge)
+    found = check_up(memory.store, detectors=["conflicts"], expected=expected).findings
+    assert len(truth - {one.keys[0].scope[1] for one in found}) <= 0.03 * len(truth)
+    assert judge.asked <= 0.2 * len(pairs)
 
 
 def test_undo_gives_back_every_byte_that_was_served(path: Path, tmp_path: Path) -> None:

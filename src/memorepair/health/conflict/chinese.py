@@ -61,6 +61,7 @@ CHINESE = Tables(
         "住址 地址 城市 国家 公司 职业 职位 年龄 生日 姓名 状态 优先级 截止日期 负责人 经理 版本 预算 时区"
     ),
     change=re.compile("更正|更新|改|换|不再|搬"),
+    excludes=re.compile("从不|从来|从没|没有|(?<![一二两三四五六七八九十几\\d])只|总是|每天|吃素"),
     fillers=frozenset("用户的是在"),
     pronouns=words("它 这 那 这个 那个 这里 那里 他 她 他们 她们 我们 大家 其中"),
     speaker=re.compile("我|用户"),

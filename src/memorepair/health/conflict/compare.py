@@ -17,6 +17,7 @@ _MANY = frozenset().union(*(tables.many for tables in TABLES))
 _ANTONYMS = frozenset().union(*(tables.antonyms for tables in TABLES))
 _SPEAKERS = ("user", "用户")
 _OTHER_SUBJECT = "other subject"
+DISJOINT = "disjoint scenes"
 
 _SINGLE = frozenset().union(*(tables.single for tables in TABLES))
 _SINGLE_BEGINS = tuple(begin for tables in TABLES for begin in tables.single_begins)
@@ -117,6 +118,12 @@ def announces(text: str) -> bool:
     return any(tables.change.search(said) for tables in TABLES)
 
 
+def excludes(text: str) -> bool:
+    """Whether a text rules something out that other words may say."""
+    said = text.casefold()
+    return any(tables.excludes.search(said) for tables in TABLES)
+
+
 def speaks_of_the_user(text: str) -> bool:
     """Whether a text is about the person whose memory it is."""
     said = text.casefold()
@@ -131,7 +138,7 @@ def compare(one: Fact, other: Fact, cardinality: Cardinality = BUILT_IN) -> tupl
     if attribute != attribute_too:
         return Answer.BOTH, "other attribute"
     if one.scene != other.scene and one.scene and other.scene:
-        return Answer.BOTH, "disjoint scenes"  # that two named scenes overlap is for a person to say
+        return Answer.BOTH, DISJOINT  # that two named scenes overlap is for a person to say
     if one.value is None or other.value is None:
         return Answer.JUDGE, "one slot, a value is not given"
     if one.value == other.value:

@@ -103,6 +103,7 @@ ENGLISH = Tables(
     change=re.compile(
         r"\b(?:moved|changed|now|no longer|instead|switched|started|stopped|again|correction|update)\b"
     ),
+    excludes=re.compile(r"\b(?:never|no|none|nothing|nobody|only|always|every|vegetarian|vegan|teetotal)\b"),
     fillers=words("user user's the a an of on in at with for is my new was s and to"),
     pronouns=words("it this that these those there here he she they we you who which what one both all"),
     speaker=re.compile(r"\b(i|i'm|my|user)\b"),

@@ -50,6 +50,8 @@ class Tables:
         Attributes that hold one, by name or by how the name begins; of others nobody has said.
     change
         Words that announce a change.
+    excludes
+        Words that rule something out, whatever the words of what they rule out.
     fillers
         Words that tell no subject from another.
     pronouns
@@ -72,6 +74,7 @@ class Tables:
     many: frozenset[str]
     single: frozenset[str]
     change: Pattern
+    excludes: Pattern
     fillers: frozenset[str]
     pronouns: frozenset[str]
     speaker: Pattern

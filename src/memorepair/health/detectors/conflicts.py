@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 
@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from memorepair.health.conflict.compare import (
+    DISJOINT,
     Cardinality,
     announces,
     bare,
     compare,
+    excludes,
     slot_of,
     speaks_of_the_user,
     verdict,
@@ -41,12 +43,15 @@ PARTNERS = 12
 """Rows of one slot that a row is compared with: the newest before it."""
 
 NEAREST = 3
-"""Rows of one subject that an announced change is compared with: the newest before it."""
+"""Rows of one subject that an announced change is compared with: the newest before it. A judge is asked about
+as many before a statement that rules something out, and before each other about as many that do.
+"""
 
 LOOK_BACK = 32
 """Rows of a scope among which an announced change about somebody else looks for what it is about."""
 
 _DENIED = "denied words"
+_RULED_OUT = "something ruled out"
 _RULED = {"scene": 0.8, "polarity or limit": 0.95, "antonym": 0.95, "single slot, other value": 0.9}
 
 
@@ -63,6 +68,7 @@ class Conflicts:
         cardinality = Cardinality(many=expected.many, single=expected.single)
         findings: dict[tuple[int, int], Finding] = {}
         undecided: list[tuple[int, int, str]] = []
+        doubtful: list[tuple[int, int, str]] = []
         pairs = _Pairs(rows, asked)
         for one, other, why in pairs.suspects():
             if not rows.together(one, other):
@@ -74,9 +80,13 @@ class Conflicts:
                 answer, reason = verdict(rows.text(one), rows.text(other), first, second, cardinality)
             if answer is Answer.CONFLICT:
                 findings[one, other] = self._conflict(rows, one, other, reason, why)
-            elif answer is Answer.JUDGE and why != _DENIED:  # words that are only alike are no question
+            elif answer is Answer.JUDGE and why not in (_DENIED, _RULED_OUT):
                 undecided.append((one, other, reason))
-        told, left_out = self._judged(rows, asked, undecided)
+            elif (one, other) in pairs.ruling_out and answer is not Answer.SAME and reason != DISJOINT:
+                doubtful.append((one, other, "one rules out what the other may say in its own words"))
+        told, left_out = self._judged(rows, asked, [*undecided, *doubtful])
+        if asked.expected.judge is None and pairs.excluding:
+            left_out += (f"{pairs.excluding} statements that rule something out: a judge sees what it is",)
         if pairs.unread:
             left_out += (f"{pairs.unread} statements in which rules see no fact: give them slots",)
         findings |= told
@@ -137,6 +147,8 @@ class _Pairs:
         self._rows = rows
         self._asked = asked
         self.unread = 0
+        self.excluding = 0
+        self.ruling_out: set[tuple[int, int]] = set()
 
     def suspects(self) -> Iterator[tuple[int, int, str]]:
         """(older, newer, found by), each pair once, in the order of the newer."""
@@ -149,6 +161,11 @@ class _Pairs:
                             found.setdefault((older, newer), why)
         for older, newer in self._changes():
             found.setdefault((older, newer), "an announced change")
+        # Only a judge is asked about them: to flag what is sound for a person would cost more than it finds.
+        if self._asked.expected.judge is not None:
+            self.ruling_out.update(self._exclusions())
+            for pair in self.ruling_out:
+                found.setdefault(pair, _RULED_OUT)
         for (older, newer), why in sorted(found.items(), key=lambda pair: (pair[0][1], pair[0][0])):
             yield older, newer, why
 
@@ -157,6 +174,7 @@ class _Pairs:
         self._speaker: dict[int, list[int]] = defaultdict(list)
         self._announcing: list[tuple[int, int]] = []
         self._of_others: list[tuple[int, int]] = []
+        self._ruling_out: set[int] = set()
         rows = self._rows
         served = np.flatnonzero(rows.served).tolist()
         for place, row in enumerate(served):
@@ -193,6 +211,9 @@ class _Pairs:
         speaks = speaks_of_the_user(text)
         if speaks:
             self._speaker[salt].append(row)
+            if len(text) <= LONGEST_CLAUSE and excludes(text):
+                self._ruling_out.add(row)
+                self.excluding += self._asked.wants(row)
         # What the rules understand whole has its slot, and is compared there.
         if len(text) <= LONGEST_CLAUSE and not any(fact.whole for fact in said) and announces(text):
             (self._announcing if speaks else self._of_others).append((salt, row))
@@ -209,6 +230,19 @@ class _Pairs:
             members[int(scope[row])].append(row)
         everybody = {salt: self._in_order(rows) for salt, rows in members.items()}
         yield from self._before(self._of_others, everybody, self._sharing)
+
+    def _exclusions(self) -> Iterator[tuple[int, int]]:
+        """(older, newer) of one speaker, of whom one rules something out; at most `NEAREST` a newer."""
+        for rows in self._speaker.values():
+            said: deque[int] = deque(maxlen=NEAREST)
+            ruled: deque[int] = deque(maxlen=NEAREST)
+            for row in self._in_order(rows):
+                for older in said if row in self._ruling_out else ruled:
+                    if self._asked.wants(row) or self._asked.wants(older):
+                        yield older, row
+                said.append(row)
+                if row in self._ruling_out:
+                    ruled.append(row)
 
     def _in_order(self, rows: list[int]) -> list[int]:
         updated = self._rows.survey.updated
