@@ -6,11 +6,12 @@ import random
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile
+from types import MappingProxyType
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from memorepair.facade import Memory
 from memorepair.governance import Limits, Policy
 from memorepair.graphs.terms import Kind
 from memorepair.health.checkup import CheckUp
+from memorepair.health.detectors.embeddings import COVERED, says
 from memorepair.health.finding import Damage
 from memorepair.health.rows import Rows
 from memorepair.health.wording import wording
 from memorepair.housekeeping import Keeping
-from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Slot, State, Type
+from memorepair.memory.artifact import Artifact, Draft, Json, Key, Read, Recipe, Slot, State, Type
+from memorepair.memory.codec import key_of
 from memorepair.memory.exchange import Progress
 from memorepair.memory.secret import key_file
 from memorepair.memory.values import is_number, is_whole
@@ -36,6 +39,7 @@ LEAST = 10
 _DAY = 86_400 * 10**9
 _OLD = 60 * _DAY
 _BULK = 10**9
+_PART = 1_000
 
 EVERYTHING = Keeping(
     policy=Policy(confirmed=frozenset(Remedy)),
@@ -84,9 +88,24 @@ class Count:
         }
 
 
+_NOT_MADE: Mapping[str, Json] = MappingProxyType(
+    dict.fromkeys(("coverage", "false_alarms", "repaired_rightly", "harmed"))
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrillReport:
-    """What a drill found, by damage; the thresholds it used, and the seed that makes it again."""
+    """What a drill found; the thresholds it used, and the seed that makes it again.
+
+    Attributes
+    ----------
+    counts
+        By damage, of what could be damaged so.
+    not_made
+        Of the other damages why not: nothing is known of how they would be found.
+    artifacts
+        Records in service that were to choose from.
+    """
 
     counts: Mapping[Damage, Count]
     artifacts: int
@@ -94,11 +113,14 @@ class DrillReport:
     seed: int
     thresholds: Mapping[str, float]
     left_out: tuple[str, ...] = ()
+    not_made: Mapping[Damage, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def to_json(self) -> dict[str, Json]:
-        """As a JSON object."""
+        """As a JSON object; the figures of a damage that could not be made are null."""
+        figures = {damage: count.to_json() for damage, count in self.counts.items()}
         return {
-            "drill": {str(damage): count.to_json() for damage, count in self.counts.items()},
+            "drill": {str(damage): figures.get(damage, dict(_NOT_MADE)) for damage in Damage},
+            "not_made": {str(damage): why for damage, why in self.not_made.items()},
             "artifacts": self.artifacts,
             "rate": self.rate,
             "seed": self.seed,
@@ -153,9 +175,10 @@ def drill(
 def recommend(reports: Sequence[DrillReport], *, most_alarms: float = 0.01) -> dict[str, float]:
     """The thresholds of the drill that found most among those whose false alarms stay within bounds.
 
-    Empty where none did: then slots, a judge or other words are wanted, not another threshold.
+    What a drill could not make has no say. Empty where none did: then slots, a judge or other words are
+    wanted, not another threshold.
     """
-    within = [one for one in reports if _alarms(one) <= most_alarms]
+    within = [one for one in reports if one.counts and _alarms(one) <= most_alarms]
     return dict(max(within, key=_coverage).thresholds) if within else {}
 
 
@@ -196,9 +219,11 @@ def _drilled(
             raise InvalidInput("a drill needs ten records in service", witness=len(base))
         n = max(1, round(rate * len(base)))
         picked = random.Random(seed)  # noqa: S311 - a drill is to be made again, not to be secret
-        chosen = picked.sample(base, min(len(base), 6 * n))
-        injected = _write(memory, clock, chosen, n)
-    _tamper(copy, injected[Damage.STRUCTURE].keys, injected[Damage.DRIFT].keys)
+        vectors = _with_vectors(copy)
+        covered = len(vectors.intersection(base)) > COVERED * len(base)
+        dealt = _dealt(memory, picked.sample(base, len(base)), n, vectors)
+        injected = _write(memory, clock, dealt)
+    _tamper(copy, injected[Damage.STRUCTURE].keys, injected[Damage.DRIFT].keys, vectors if covered else set())
     with Memory.open(copy, clock=clock, embedder=embedder) as memory:
         keeper = memory.housekeeper(EVERYTHING)
         seen = keeper.look(progress=progress)
@@ -214,9 +239,11 @@ def _drilled(
         counts = {
             damage: _count(memory, damage, one, seen, before, taken, harmed)
             for damage, one in injected.items()
+            if one.keys
         }
     return DrillReport(
         counts=counts,
+        not_made={damage: _WHY_NOT[damage] for damage in Damage if damage not in counts},
         artifacts=len(base),
         rate=rate,
         seed=seed,
@@ -239,22 +266,58 @@ class _Clock:
 # injections ------------------------------------------------------------------------------------------
 
 
-def _write(memory: Memory, clock: _Clock, chosen: Sequence[Key], n: int) -> dict[Damage, _Injected]:
+_SPARE = "no record that says something is left to be damaged so"
+_WHY_NOT: Mapping[Damage, str] = MappingProxyType(
+    dict.fromkeys(Damage, _SPARE) | {Damage.DRIFT: "no record has a vector that could be damaged"}
+)
+
+
+def _with_vectors(copy: Path) -> set[Key]:
+    """Whose current version has a vector with a direction."""
+    with closing(sqlite3.connect(copy)) as db:
+        rows = db.execute(
+            """SELECT DISTINCT s.name, a.id FROM vector v JOIN artifact a ON a.cur = v.vid
+            JOIN scope s ON s.sid = a.sid WHERE trim(hex(v.v), '0') <> ''"""
+        ).fetchall()
+    return {key_of(name, id) for name, id in rows}
+
+
+def _dealt(
+    memory: Memory, order: Sequence[Key], n: int, vectors: Collection[Key]
+) -> dict[Damage, list[Artifact]]:
+    """Up to n records for each damage, none for two; only what has a vector can drift."""
+    dealt: dict[Damage, list[Artifact]] = {damage: [] for damage in Damage}
+    rarest = sorted(Damage, key=lambda damage: damage is not Damage.DRIFT)
+    for start in range(0, len(order), _PART):
+        served = memory.store.served(order[start : start + _PART])
+        for key in order[start : start + _PART]:
+            wanting = [
+                damage
+                for damage in rarest
+                if len(dealt[damage]) < n and (damage is not Damage.DRIFT or key in vectors)
+            ]
+            if wanting and says(served[key].content):
+                dealt[wanting[0]].append(served[key])
+        if all(len(part) == n for damage, part in dealt.items() if damage is not Damage.DRIFT or vectors):
+            break
+    return dealt
+
+
+def _write(
+    memory: Memory, clock: _Clock, dealt: Mapping[Damage, Sequence[Artifact]]
+) -> dict[Damage, _Injected]:
     """What can be damaged by writing; the rest is named here and damaged in the file."""
     found = {damage: _Injected() for damage in Damage}
-    parts = [list(chosen[start : start + n]) for start in range(0, len(chosen), n)]
-    parts += [[] for _ in range(6 - len(parts))]
-    served = memory.store.served([*parts[0], *parts[5]])
-    for number, origin in enumerate(parts[0]):
-        one = served[origin]
+    for number, one in enumerate(dealt[Damage.DUPLICATES]):
+        origin = one.key
         twin = Key(origin.scope, f"drill-duplicate-{number}")
         text = f"  {one.content.swapcase()} "
         memory.store.write([Draft(key=twin, content=text, kind=one.kind, type=one.type, slot=one.slot)])
         found[Damage.DUPLICATES].keys.append(twin)
         found[Damage.DUPLICATES].partners.add(origin)
         found[Damage.DUPLICATES].right[twin] = _one_of(twin, origin)
-    for number, origin in enumerate(parts[1]):
-        old, new = (Key(origin.scope, f"drill-conflict-{number}-{side}") for side in ("old", "new"))
+    for number, one in enumerate(dealt[Damage.CONFLICTS]):
+        old, new = (Key(one.key.scope, f"drill-conflict-{number}-{side}") for side in ("old", "new"))
         for key, city in ((old, "Paris"), (new, "Lyon")):
             who = f"drill person {number}"
             slot = Slot(entity=who, attribute="home", value=city)
@@ -262,26 +325,26 @@ def _write(memory: Memory, clock: _Clock, chosen: Sequence[Key], n: int) -> dict
         found[Damage.CONFLICTS].keys += [old, new]
         found[Damage.CONFLICTS].right |= {old: _is(old, State.ARCHIVED), new: _is(new, State.ACTIVE)}
     clock.back = _OLD
-    for number, origin in enumerate(parts[2]):
-        key = Key(origin.scope, f"drill-stale-{number}")
+    for number, one in enumerate(dealt[Damage.STALE]):
+        key = Key(one.key.scope, f"drill-stale-{number}")
         text = f"waiting for parcel {number * 7919 + 104729}"
         memory.store.write([Draft(key=key, content=text, type=Type.TEMPORARY)])
         found[Damage.STALE].keys.append(key)
         found[Damage.STALE].right[key] = _sunk(key)
     clock.back = 0
-    for damage, part in ((Damage.STRUCTURE, parts[3]), (Damage.DRIFT, parts[4])):
-        said = memory.store.served(part)
-        for key in part:
-            found[damage].keys.append(key)
-            found[damage].right[key] = _says(key, said[key].content)
-    for number, origin in enumerate(parts[5]):
+    for damage in (Damage.STRUCTURE, Damage.DRIFT):
+        for one in dealt[damage]:
+            found[damage].keys.append(one.key)
+            found[damage].right[one.key] = _says(one.key, one.content)
+    for number, one in enumerate(dealt[Damage.SCOPE]):
+        origin = one.key
         stranger = Key(("drill", f"stranger-{number}"), f"drill-scope-{number}")
         recipe = Recipe(operator="drill")
         memory.store.write(
             [
                 Draft(
                     key=stranger,
-                    content=f"seen elsewhere: {served[origin].content}",
+                    content=f"seen elsewhere: {one.content}",
                     kind=Kind.SUMMARY,
                     recipe=recipe,
                     reads=(Read(key=origin),),
@@ -293,8 +356,11 @@ def _write(memory: Memory, clock: _Clock, chosen: Sequence[Key], n: int) -> dict
     return found
 
 
-def _tamper(copy: Path, structure: Iterable[Key], drift: Iterable[Key]) -> None:
-    """What no write would make: statuses that are none, vectors lost, cut short or stretched."""
+def _tamper(copy: Path, structure: Iterable[Key], drift: Iterable[Key], vectors: Collection[Key]) -> None:
+    """What no write would make: statuses that are none, vectors lost, cut short or stretched.
+
+    Of what has none of `vectors` the status is damaged.
+    """
     with closing(sqlite3.connect(copy)) as db, db:
 
         def version(key: Key) -> int:
@@ -307,7 +373,7 @@ def _tamper(copy: Path, structure: Iterable[Key], drift: Iterable[Key]) -> None:
 
         for number, key in enumerate(structure):
             vid = version(key)
-            if number % 3 == 0:
+            if number % 3 == 0 or key not in vectors:
                 db.execute("INSERT INTO barrier(vid, state, cause) VALUES(?, 99, NULL)", (vid,))
             elif number % 3 == 1:
                 db.execute("DELETE FROM vector WHERE vid = ?", (vid,))

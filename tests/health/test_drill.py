@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 import memorepair as mr
 from memorepair.drilling import DrillReport, drill, recommend
 from memorepair.errors import ForeignStore, InvalidInput, StoreError
-from memorepair.memory.artifact import Draft, Key
+from memorepair.health.finding import Damage
+from memorepair.memory.artifact import Draft, Embedding, Key
 from memorepair.memory.vectors import HashedNgrams
 
 WORDS = "amber basin cedar delta ember fjord grove heron inlet jetty knoll larch maple north ocean quart"
@@ -76,3 +78,36 @@ def test_what_is_no_memory_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no store"):
         drill(tmp_path / "missing.db", embedder=None)
     assert [one.name for one in tmp_path.iterdir()] == ["other.db"]
+
+
+def test_what_cannot_be_damaged_is_null_with_its_reason(tmp_path: Path) -> None:
+    """Without vectors none can drift: neither a coverage of nothing nor a say in the recommendation."""
+    place = tmp_path / "agent.db"
+    with mr.Memory.open(place, embedder=None) as memory:
+        for n in range(12):
+            memory.record(f"钥匙 {n * 7919} hangs in room {n}", id=f"k{n}", scope=("用户", "1"))
+        memory.record("...", id="signs")
+    made = drill(place, rate=0.1, seed=4, embedder=None)
+    assert set(Damage) - set(made.counts) == set(made.not_made) == {Damage.DRIFT}
+    figures = made.to_json()["drill"]
+    assert isinstance(figures, dict)
+    assert figures["drift"] == dict.fromkeys(("coverage", "false_alarms", "repaired_rightly", "harmed"))
+    assert all((one.named, one.harmed) == (one.injected, 0) for one in made.counts.values())
+    assert recommend([made, replace(made, counts={})]) == dict(made.thresholds)
+    assert recommend([replace(made, counts={}, thresholds={"a/b/c": 0.5})]) == {}
+
+
+def test_the_few_that_have_a_vector_drift(tmp_path: Path) -> None:
+    place = tmp_path / "agent.db"
+    with mr.Memory.open(place, embedder=None) as memory:
+        for n in range(40):
+            vector = (
+                Embedding(vector=(0.6, 0.8), model="m", revision="1", normalised=True) if n == 7 else None
+            )
+            memory.record(f"key {n * 7919} hangs in room {n}", id=f"k{n}", embedding=vector)
+    made = drill(place, rate=0.1, embedder=None)
+    assert {damage: one.injected for damage, one in made.counts.items()} == {
+        damage: 8 if damage is Damage.CONFLICTS else 1 if damage is Damage.DRIFT else 4 for damage in Damage
+    }
+    assert made.counts[Damage.STRUCTURE].named == 4
+    assert made.counts[Damage.DRIFT].named == 1

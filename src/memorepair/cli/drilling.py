@@ -52,3 +52,5 @@ def table(report: DrillReport) -> None:
     ]
     columns = ("damage", "injected", "found", "false alarms", "repaired", "rightly", "harmed")
     rows(f"drill, seed {report.seed}, {report.artifacts:,} artifacts", columns, lines)
+    for damage, why in report.not_made.items():
+        say(f"{damage}: not made, {why}")

@@ -149,8 +149,8 @@ class Embeddings:
                     },
                 )
             )
-        says = np.array([_SAYS.search(text or "") is not None for text in rows.survey.texts], np.bool_)
-        missing = rows.served & says & ~has_main & ~has_other
+        meant = np.array([says(text or "") for text in rows.survey.texts], np.bool_)
+        missing = rows.served & meant & ~has_main & ~has_other
         if has_main.sum() > COVERED * rows.served.sum():
             findings += [
                 about(
@@ -166,6 +166,11 @@ class Embeddings:
                 if asked.wants(row)
             ]
         return findings
+
+
+def says(text: str) -> bool:
+    """Whether a text says something: one of signs alone has no vector."""
+    return _SAYS.search(text) is not None
 
 
 def _dimension(space: Space | None) -> int:
