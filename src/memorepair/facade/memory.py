@@ -21,7 +21,7 @@ from memorepair.facade.vectors import Vectors
 from memorepair.facade.writing import Writing
 from memorepair.memory.extraction import Extractor
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.memory.values import check_type, is_number
+from memorepair.memory.values import check_flags, check_type, is_number
 from memorepair.memory.vectors import Embedder, HashedNgrams
 from memorepair.repair.checks.check import Check, Context
 from memorepair.repair.operators.operator import Operator
@@ -112,6 +112,7 @@ class Memory(Writing, Reading, Events, Provenance, Repairing, Keeping, Running, 
         InvalidInput
             An argument breaks the contract: a path that is no file's, a negative retention.
         """
+        check_flags(create=create, readonly=readonly, vector_index=vector_index)
         if not is_number(retention_days, 0, LONGEST_DAYS):
             raise InvalidInput("a retention is a number of days, not negative", witness=retention_days)
         if suspected is not None and not is_number(suspected, 0, 1):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from memorepair.errors import InvalidInput
 from memorepair.facade.base import Opened, check_callable
 from memorepair.memory.exchange import SuspectedArc
-from memorepair.memory.values import check_type, is_number, is_whole
+from memorepair.memory.values import check_flags, check_type, is_number, is_whole
 from memorepair.repair.audit.probe import Probed, probe
 from memorepair.repair.audit.report import AuditReport, Proposal, audit_store
 
@@ -40,6 +40,7 @@ class Provenance(Opened):
         progress
             Called with what is done, how many are done, how many there are.
         """
+        check_flags(regularity=regularity)
         if progress is not None:
             check_callable(progress, "progress")
         if not is_whole(seed, 0):
@@ -80,6 +81,7 @@ class Provenance(Opened):
     def _judge(
         self, proposals: Iterable[Proposal], accepted: bool, actor: str, reason: str, dry_run: bool
     ) -> builtins.list[SuspectedArc]:
+        check_flags(dry_run=dry_run)
         arcs = [one.arc() for one in _proposals(proposals)]
         self._store.judge_suspects(arcs, accepted=accepted, actor=actor, reason=reason, dry_run=dry_run)
         return arcs

@@ -25,6 +25,7 @@ from memorepair.memory.artifact import (
 )
 from memorepair.memory.capture import note_reads
 from memorepair.memory.statistics import Statistics
+from memorepair.memory.values import check_type
 from memorepair.repair.evidence import duplicate_of, worded
 from memorepair.repair.plan import CHOSEN, suspicion
 
@@ -95,6 +96,7 @@ class Reading(Opened):
         InvalidInput
             A query that is no text, or an embedding where words are wanted; a memory without an embedder.
         """
+        check_type(limit, int, "a limit is a whole number")
         begun = time.perf_counter()
         home = as_scope(scope)
         hits = self._store.search(query, scope=home, also=as_scopes(also), by=by, limit=limit)

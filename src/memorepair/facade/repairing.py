@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from memorepair.facade.base import Opened, check_callable
 from memorepair.memory.arguments import CaseLike, as_case
+from memorepair.memory.values import check_flags, check_word
 from memorepair.problems.proof import Ties
 from memorepair.repair import engine
 from memorepair.repair.plan import RepairPlan
@@ -46,6 +47,7 @@ class Repairing(Opened):
         UnknownId
             There is no such case or solver.
         """
+        check_word(solver, "a solver")
         return engine.plan(
             self._store,
             as_case(case),
@@ -94,6 +96,8 @@ class Repairing(Opened):
         RepairsFailed
             Three repairs of the case have died or raised, in any process; `retry` begins another one.
         """
+        check_flags(retry=retry, reselect=reselect)
+        check_word(solver, "a solver")
         if progress is not None:
             check_callable(progress, "progress")
         report = engine.repair(

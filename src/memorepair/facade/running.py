@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Collection, Iterable, Mapping
 
-from memorepair.facade.base import Opened
+from memorepair.facade.base import Opened, check_callable
 from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import CaseLike, KeyLike, as_case, as_key, as_keys, as_scope, as_sets
 from memorepair.memory.artifact import Key, Listing, Scope
@@ -108,6 +108,7 @@ class Running(Opened):
         wait: float = 0.0,
     ) -> RecoveryReport:
         """Take a run's affected steps again, in a case that has withdrawn them; see `recover`."""
+        check_callable(agent, "an agent")
         return recovering.replay(
             self._store,
             as_case(case),

@@ -14,7 +14,7 @@ from memorepair.memory.artifact import Draft, Embedding, Json, Key, Recipe, Scop
 from memorepair.memory.capture import Derivation, OnStale
 from memorepair.memory.store import Carried, MergeReport, WriteReport
 from memorepair.memory.tracing import traced
-from memorepair.memory.values import check_flags, check_type
+from memorepair.memory.values import check_flags, check_type, check_word
 from memorepair.repair.operators.operator import Operator
 
 P = ParamSpec("P")
@@ -178,6 +178,9 @@ class Writing(Opened):
         def begin(of_call: Recipe) -> Derivation:
             return self.deriving(kind=kind, recipe=of_call, scope=scope, arch=arch, isolated=isolated)
 
+        if id is not None:
+            check_callable(id, "what gives the id")
+        begin(recipe)  # what is wrong with it is told now, not by the first call
         return lambda function: traced(function, begin, recipe=recipe, id=id)
 
     def tool(
@@ -235,6 +238,7 @@ class Writing(Opened):
         It stands on what the derivation around the call has read, from which the prompt came; `operator` is
         what writes it anew. The prompt itself is not kept: it quotes what may have to go.
         """
+        check_word(operator, "an operator")
         return self.derived(kind=Kind.SUMMARY, operator=operator, params=params, scope=scope, id=id)(function)
 
     def ingest(

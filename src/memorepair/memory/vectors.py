@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorepair.errors import InvalidInput
-from memorepair.memory.values import check_type, check_word
+from memorepair.memory.values import check_type, check_word, named
 
 Vectors = NDArray[np.float32]
 _Words = NDArray[np.uint64]
@@ -74,6 +74,9 @@ def space_of(embedder: Embedder) -> Space:
     InvalidInput
         A name that is no text, a dimension that is no positive whole number.
     """
+    for name in ("model", "revision", "normalised", "dimension", "embed"):
+        if not hasattr(embedder, name):
+            raise InvalidInput(f"an embedder has a {name}: {named(embedder)} has none", witness=name)
     check_word(embedder.model, "the model of an embedder")
     check_word(embedder.revision, "the revision of an embedder")
     check_type(embedder.normalised, bool, "normalised is True or False")
