@@ -197,7 +197,10 @@ class Housekeeper:
                 one for one in findings if one.code not in drift.OTHER or one.measured["model"] != written
             ]
             findings.append(other)
-        return replace(found, findings=tuple(findings))
+        left_out = found.left_out
+        if self._store.embedder is not None and self._store.space is None:
+            left_out += ("vectors of the embedder: it has not told its dimension",)
+        return replace(found, findings=tuple(findings), left_out=left_out)
 
     @property
     def _expected(self) -> Expected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,11 +16,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from memorepair.adapters.embedders import minilm
 from memorepair.adapters.embedders.endpoint import EndpointEmbedder
+from memorepair.adapters.embedders.late import REST_S, LateEndpoint
 from memorepair.adapters.embedders.minilm import MiniLM
 from memorepair.adapters.embedders.named import from_environment, named
+from memorepair.cli import app
 from memorepair.errors import InvalidInput, MissingDependency, StepFailed
 from memorepair.facade import Memory
 from memorepair.memory.vectors import HashedNgrams, space_of
@@ -202,12 +206,101 @@ def test_the_environment_names_one(server: Server, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("MEMOREPAIR_EMBED_REVISION", "2026-11")
     found = from_environment()
     assert found is not None
+    assert server.asked == []
     assert space_of(found) == ("small", "2026-11", 4, True)
-    assert len(server.asked) == 1
+    assert found.embed(["tea"]).shape == (1, 4)
+    assert space_of(found).dimension == 4
+    assert len(server.asked) == 2
     for wrong in ("many", "0", "٣"):
         monkeypatch.setenv("MEMOREPAIR_EMBED_DIMENSION", wrong)
         with pytest.raises(InvalidInput):
             from_environment()
+
+
+@pytest.fixture
+def nobody() -> str:
+    """A port of this machine at which nobody listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{held.getsockname()[1]}/v1"
+
+
+@pytest.fixture
+def posts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What has been asked of any endpoint."""
+    asked: list[str] = []
+    post = Endpoint.post
+
+    def counted(self: Endpoint, body: Any, *, path: str = "") -> dict[str, Any]:
+        asked.append(path)
+        return post(self, body, path=path)
+
+    monkeypatch.setattr(Endpoint, "post", counted)
+    return asked
+
+
+def test_no_command_asks_for_a_dimension_that_wants_no_vector(
+    nobody: str, posts: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    db = str(tmp_path / "agent.db")
+    with Memory.open(db) as memory:
+        memory.record("Lives in Paris", id="home", scope=SCOPE)
+    for name, value in (("EMBEDDER", "endpoint"), ("EMBED_BASE_URL", nobody), ("EMBED_MODEL", "small")):
+        monkeypatch.setenv(f"MEMOREPAIR_{name}", value)
+    signed = ["--actor", "ada", "--reason", "r"]
+    for command in (
+        ["list"], ["get", "user/42::home"], ["search", "Paris", "--scope", "user/42"], ["check"],
+        ["history", "user/42::home"], ["delete", "user/42::home", *signed], ["undo", "1", *signed],
+    ):  # fmt: skip
+        told = CliRunner().invoke(app, [command[0], "--db", db, *command[1:]])
+        assert told.exit_code == 0, (command, told.output)
+    assert posts == []
+
+
+def test_who_gives_no_dimension_is_asked_once_and_told_once(
+    nobody: str, posts: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [0.0]
+    endpoint = Endpoint(
+        base_url=nobody, model="small", key_variable=None, attempts=2, sleep=lambda seconds: None
+    )
+    late = LateEndpoint(endpoint=endpoint, clock=lambda: now[0])
+    with Memory.open(tmp_path / "agent.db", embedder=None) as memory:
+        memory.record("Lives in Paris", id="home", scope=SCOPE)
+    with Memory.open(tmp_path / "agent.db", embedder=late) as memory:
+        for _ in range(3):
+            with pytest.raises(StepFailed, match="small has not told its dimension: the connection failed"):
+                memory.record("Plays the cello", id="a", scope=SCOPE)
+        with pytest.raises(StepFailed):
+            memory.search("Paris", scope=SCOPE, by="vector")
+        assert [one.key.id for one in memory.list()] == ["home"]
+        memory.correct("user/42::home", "Lives in Lyon", actor="ada", reason="moved")
+        assert memory.get("user/42::home").content == "Lives in Lyon"
+        report = memory.patrol(["model"]).report
+        assert report is not None
+        assert any(left.startswith("drift") for left in report.checkup.left_out)
+        assert any("not told" in left for left in memory.checkup().checkup.left_out)
+        assert memory.vectors().embedder is None
+        assert len(posts) == 2
+        assert sum("has not told its dimension" in one.message for one in caplog.records) == 1
+        now[0] = REST_S
+        with pytest.raises(StepFailed):
+            late.embed(["tea"])
+        assert len(posts) == 4
+
+
+def test_who_has_told_a_dimension_is_not_asked_for_it_again(server: Server) -> None:
+    server.script = [good]
+    endpoint = Endpoint(base_url=server.url, model="small", key_variable=None)
+    late = LateEndpoint(endpoint=endpoint, revision="3")
+    assert not late.known
+    assert [late.dimension, late.dimension] == [4, 4]
+    assert late.known
+    assert np.allclose(np.linalg.norm(late.embed(["tea", "cello"]), axis=1), 1)
+    assert [len(one["input"]) for one in server.asked] == [1, 2]
+    for bad in ({"endpoint": None}, {"revision": 1}, {"normalised": 1}):
+        with pytest.raises(InvalidInput):
+            LateEndpoint(**{"endpoint": endpoint, **bad})
 
 
 def test_names(monkeypatch: pytest.MonkeyPatch) -> None:

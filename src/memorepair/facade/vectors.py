@@ -45,8 +45,8 @@ class Vectors(Opened):
 
     def vectors(self) -> VectorStatus:
         """Which spaces there are, and which one is searched."""
+        space = self._store.space  # may have to ask for it: not inside a transaction
         with self._store.reading():
-            space = self._store.space
             return VectorStatus(
                 embedder=space,
                 home=self._store.home(),

@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StoreError
+from memorepair.errors import CorruptStore, InvalidInput, RepairInProgress, StepFailed, StoreError
 from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import Kind
 from memorepair.memory import catalogue, check, costs, doors, engine, export, snapshot, statistics
@@ -194,7 +194,7 @@ class SqliteStore:
         """
         place = _place(path)
         clock = steady(clock)
-        if embedder is not None:
+        if embedder is not None and getattr(embedder, "known", True):
             space_of(embedder)
         key = key_file(place)
         if examine(place):
@@ -502,7 +502,10 @@ class SqliteStore:
 
     @property
     def space(self) -> Space | None:
-        return None if self._embedder is None else space_of(self._embedder)
+        try:
+            return None if self._embedder is None else space_of(self._embedder)
+        except StepFailed:  # it has to ask, gets no answer, and has said so
+            return None
 
     def marks(self, keys: Sequence[Key]) -> dict[Key, float]:
         with self._db.reading():

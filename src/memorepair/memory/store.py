@@ -362,7 +362,7 @@ class Store(Protocol):
 
     @property
     def space(self) -> Space | None:
-        """Of the store's embedder; None without one."""
+        """Of the store's embedder; None without one, or where it has to ask for it and gets no answer."""
         ...
 
     def marks(self, keys: Sequence[Key]) -> dict[Key, float]:

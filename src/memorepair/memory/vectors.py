@@ -38,7 +38,8 @@ class Embedder(Protocol):
     """Turns texts into vectors of one space; the same text must always give the same vector.
 
     `revision` changes whenever any vector would. Called before a write begins, outside of any transaction;
-    what it raises reaches the caller, and nothing is written.
+    what it raises reaches the caller, and nothing is written. One that has to ask elsewhere for its dimension
+    says so by an attribute ``known`` that is False until it has: then it is asked where a vector is wanted.
     """
 
     @property

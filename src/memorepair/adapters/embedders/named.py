@@ -29,8 +29,12 @@ def _minilm(said: str) -> Embedder:
 
 def _endpoint(said: str) -> Embedder:
     from memorepair.adapters.embedders.endpoint import EndpointEmbedder
+    from memorepair.adapters.embedders.late import LateEndpoint
 
-    return EndpointEmbedder.from_environment(said or "MEMOREPAIR_EMBED")
+    prefix = said or "MEMOREPAIR_EMBED"
+    if os.environ.get(f"{prefix}_DIMENSION"):
+        return EndpointEmbedder.from_environment(prefix)
+    return LateEndpoint.from_environment(prefix, revision=os.environ.get(f"{prefix}_REVISION") or "1")
 
 
 NAMES: Mapping[str, Callable[[str], Embedder]] = MappingProxyType(
