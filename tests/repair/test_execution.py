@@ -15,10 +15,11 @@ from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair import engine
 from memorepair.repair.cascade import read_cascade
 from memorepair.repair.events import Correction, Deletion, EventKind, RepairEvent
-from memorepair.repair.execution import Released, Skipped, Staged, Unchanged, execute
+from memorepair.repair.execution import execute
 from memorepair.repair.operators.operator import Call
 from memorepair.repair.operators.recompute import operator
 from memorepair.repair.operators.registry import Operators
+from memorepair.repair.outcomes import Released, Skipped, Staged, Unchanged
 from memorepair.repair.report import Fate
 from memorepair.repair.soundness import exposed, soundness_violations
 

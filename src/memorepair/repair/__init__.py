@@ -15,6 +15,12 @@ candidates   how each descendant could be repaired
 build        candidates from a cascade
 plan         which repairs are carried out, in which order
 reselection  what is left of a plan, chosen anew
+outcomes     what became of each step
+footing      what each member stands on, as the repair goes on
+bygone       what the withdrawn artifacts said
+ordering     the members, each after what it reads
+giving       what the operator of a step is called with
+judging      whether a step may run, and what it made be staged
 execution    a plan carried out, with early cutoff
 checks       what a successor must pass, one file each
 validation   all checks that apply, composed

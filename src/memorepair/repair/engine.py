@@ -17,8 +17,9 @@ from memorepair.repair.build import build_candidates
 from memorepair.repair.candidates import Candidates
 from memorepair.repair.cascade import Cascade, read_ancestry, read_cascade
 from memorepair.repair.events import RepairEvent
-from memorepair.repair.execution import Execution, execute
+from memorepair.repair.execution import execute
 from memorepair.repair.operators.attempt import number
+from memorepair.repair.outcomes import Execution
 from memorepair.repair.plan import REPAIR_ALL, RepairPlan, check_budget, make_plan, worded
 from memorepair.repair.pricing import Pricing, scale_of
 from memorepair.repair.publication import publish

@@ -7,7 +7,7 @@ from memorepair.memory.artifact import Key
 from memorepair.memory.exchange import Release, Successor
 from memorepair.memory.store import Store
 from memorepair.repair.cascade import read_cascade
-from memorepair.repair.execution import Execution, Failed, Released, Staged, Unchanged
+from memorepair.repair.outcomes import Execution, Failed, Released, Staged, Unchanged
 from memorepair.repair.plan import RepairPlan, plan_digest
 from memorepair.repair.validation import first_refusal
 

@@ -13,7 +13,7 @@ from memorepair.memory.artifact import Case, Json, Key
 from memorepair.memory.exchange import Receipt
 from memorepair.problems.integers import fraction
 from memorepair.repair.cascade import Cascade
-from memorepair.repair.execution import (
+from memorepair.repair.outcomes import (
     Dropped,
     Execution,
     Failed,

@@ -1,0 +1,163 @@
+"""Footing: what each member of a cascade stands on now, as the repair goes on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memorepair.graphs.terms import PROPAGATING, Kind
+from memorepair.memory.artifact import Key, Read
+from memorepair.memory.exchange import SupportArc, SuspectedArc
+from memorepair.memory.store import Store
+from memorepair.repair.cascade import Cascade
+from memorepair.repair.events import Deletion, Migration, RepairEvent, Settlement
+from memorepair.repair.operators.operator import Input
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A version that may be read; `staged` where this repair has made it."""
+
+    key: Key
+    version: int
+    digest: str
+    kind: Kind
+    staged: bool = False
+
+
+class Footing:
+    """The recorded parents of each member, and what stands for each of them: served, or a result so far.
+
+    Attributes
+    ----------
+    interfaces
+        kappa_e: root -> content of what supersedes it; empty unless the event migrates.
+    fresh
+        X_Delta and kappa_e: what the event has brought, as it is served now.
+    """
+
+    def __init__(self, store: Store, event: RepairEvent, cascade: Cascade, members: Sequence[Key]) -> None:
+        self._store = store
+        self._instead = event.instead
+        self._members = frozenset(members)
+        self._arcs: defaultdict[Key, list[SupportArc]] = defaultdict(list)
+        for arc in store.support(members):
+            if arc.relation in PROPAGATING:
+                self._arcs[arc.child].append(arc)
+        self._suspected: defaultdict[Key, list[SuspectedArc]] = defaultdict(list)
+        for suspicion in store.suspects(cascade.case):
+            self._suspected[suspicion.child].append(suspicion)
+        parents = {arc.parent for arcs in self._arcs.values() for arc in arcs} - self._members
+        replacing = set() if isinstance(event.delta, Deletion) else {*cascade.roots, *self._instead.values()}
+        self._served = store.served(sorted(parents | replacing))
+        self._standing = self._served_standing()
+        self.interfaces = self._interfaces(event)
+        winners = event.delta.winners if isinstance(event.delta, Settlement) else {}
+        there = [winners.get(root, root) for root in cascade.roots]
+        replaced = (self._served[key].content for key in there if key in self._served)
+        self.fresh = (*replaced, *self.interfaces.values())
+
+    def _served_standing(self) -> dict[Key, Standing]:
+        """What is served at the beginning, each with the digest that the store has of it."""
+        recorded = {
+            (arc.parent, arc.parent_version): arc.parent_digest
+            for arcs in self._arcs.values()
+            for arc in arcs
+        }
+        standing = {}
+        for key, there in self._served.items():
+            digest = recorded.get((key, there.version)) or self._store.digest(there.content)
+            standing[key] = Standing(key=key, version=there.version, digest=digest, kind=there.kind)
+        return standing
+
+    def _interfaces(self, event: RepairEvent) -> dict[Key, str]:
+        if not isinstance(event.delta, Migration):
+            return {}
+        pairs = ((root, self._served.get(new.key)) for root, new in event.delta.interfaces.items())
+        return {root: there.content for root, there in pairs if there is not None}
+
+    def __contains__(self, key: Key) -> bool:
+        """Whether it may be read now."""
+        return key in self._standing
+
+    def add(self, standing: Standing) -> None:
+        """A result of this repair, which the members after it may read."""
+        self._standing[standing.key] = standing
+
+    def digest(self, key: Key) -> str:
+        """The store's digest of what may be read under a key."""
+        return self._standing[key].digest
+
+    def arcs(self, key: Key) -> Sequence[SupportArc]:
+        """The recorded reads of a member, of the relations that propagate."""
+        return self._arcs.get(key, ())
+
+    def parent(self, arc: SupportArc) -> Standing | None:
+        """What stands for a parent now: a result of this repair, or what is served in its place."""
+        if arc.parent == arc.child:
+            return None
+        return self._standing.get(self._instead.get(arc.parent, arc.parent))
+
+    def as_read(self, key: Key) -> bool:
+        """Whether all it read is there before it, as it was: so nothing released stands on itself."""
+        for arc in self.arcs(key):
+            parent = self.parent(arc)
+            # A parent under another key would change what the version stands on: that takes a successor.
+            if parent is None or parent.key != arc.parent or parent.digest != arc.read_digest:
+                return False
+        return all(self._unchanged(suspicion) for suspicion in self._suspected.get(key, ()))
+
+    def _unchanged(self, suspicion: SuspectedArc) -> bool:
+        """Whether what it is suspected to stand on is there as it was; a suspicion is no input otherwise."""
+        parent = self._standing.get(suspicion.parent)
+        return parent is not None and parent.version == suspicion.parent_version
+
+    def missing(self, key: Key) -> Key | None:
+        """The first parent that nothing stands for, None where there is none."""
+        arcs = self.arcs(key)
+        return next((arc.parent for arc in arcs if arc.parent != key and self.parent(arc) is None), None)
+
+    def lost(self, key: Key) -> dict[Key, SupportArc]:
+        """The parents that are not there any more as they were read, each with its arc."""
+        lost: dict[Key, SupportArc] = {}
+        for arc in self.arcs(key):
+            parent = self.parent(arc)
+            if arc.parent != key and (parent is None or parent.digest != arc.read_digest):
+                lost[arc.parent] = arc
+        return lost
+
+    def reads(self, key: Key) -> tuple[Read, ...]:
+        """The recorded reads, each of what stands for its parent now; dropped where nothing does."""
+        reads = []
+        for arc in self.arcs(key):
+            parent = self.parent(arc)
+            if parent is not None:
+                reads.append(
+                    Read(key=parent.key, version=parent.version, relation=arc.relation, group=arc.group)
+                )
+        return tuple(dict.fromkeys(reads))
+
+    def inputs(self, key: Key) -> tuple[Input, ...]:
+        """What stands for its parents, each once, with its text."""
+        inputs: dict[Key, Input] = {}
+        for arc in self.arcs(key):
+            parent = self.parent(arc)
+            if parent is not None and parent.key not in inputs:
+                inputs[parent.key] = Input(
+                    key=parent.key,
+                    version=parent.version,
+                    kind=parent.kind,
+                    relation=arc.relation,
+                    content=self._text(parent),
+                )
+        return tuple(inputs.values())
+
+    def _text(self, parent: Standing) -> str:
+        if parent.key not in self._members:
+            return self._served[parent.key].content
+        if parent.staged:
+            return self._store.staged_content(parent.key, parent.version)
+        # Released or unchanged: the old version, whose support stands again; it is published with its
+        # readers.
+        return self._store.former([(parent.key, parent.version)])[parent.key].content
