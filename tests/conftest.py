@@ -1,4 +1,4 @@
-"""Where the real inputs are, for every room's tests."""
+"""What every room's tests share: where the real inputs are, and a clock that is moved by hand."""
 
 from __future__ import annotations
 
@@ -12,6 +12,23 @@ from hypothesis import settings
 settings.register_profile("repo", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repo"))
+
+
+class Clock:
+    """Nanoseconds since the epoch: a tick later at each reading, any time later or earlier when told."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000 * 10**9
+        self.tick = 1
+
+    def __call__(self) -> int:
+        self.now += self.tick
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
 
 
 @pytest.fixture(scope="session")

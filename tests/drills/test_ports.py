@@ -171,7 +171,7 @@ def test_a_recovery_takes_the_fault_out_before_anything_is_run_again(memory: mr.
 
 def test_a_leak_leaves_service_though_nobody_can_tell_the_load(memory: mr.Memory) -> None:
     house = memory.housekeeper(Keeping(load=broken))
-    outcome = house._weigh(Wanted(remedy=Remedy.SCOPE, keys=(ROOT,), confidence=1.0), None)
+    outcome = house.acting.act_on(Wanted(remedy=Remedy.SCOPE, keys=(ROOT,), confidence=1.0))
     assert outcome is not None
     assert outcome.done
     assert served(memory) == set()

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Barrier
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,23 +21,12 @@ from memorepair.memory.artifact import Key
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair.ports import Answer, Grade, Proposal, Remedy
 
+if TYPE_CHECKING:
+    from tests.conftest import Clock
+
 U = ("user", "1")
 SIGNED: Any = {"actor": "ada", "reason": "seen"}
 ALL = Policy(confirmed=frozenset(Remedy))
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_700_000_000 * 10**9
-
-    def __call__(self) -> int:
-        self.now += 10**6
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -141,7 +130,7 @@ def flagged(memory: mr.Memory) -> Item:
         memory.record(text, id=id, scope=U)
     wanted = Wanted(remedy=Remedy.REVIEW, keys=(Key(U, "x"), Key(U, "y")), confidence=0.5)
     house = keeper(memory)
-    house._weigh(wanted, None)
+    house.acting.act_on(wanted)
     (item,) = house.desk.waiting()
     return item
 
@@ -159,7 +148,7 @@ def test_who_decides_a_conflict_decides_on_what_was_shown(memory: mr.Memory) -> 
 def test_a_doubtful_leak_that_a_person_confirms_is_moved(memory: mr.Memory) -> None:
     key = memory.record("belongs to somebody else", id="leak", scope=U)
     house = keeper(memory)
-    house._weigh(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=0.6), None)
+    house.acting.act_on(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=0.6))
     (item,) = house.desk.waiting()
     assert keeper(memory).approve(item.id, move=("user", "2"), **SIGNED).done
     assert [one.key.scope for one in memory.list(state="active") if one.key.id == "leak"] == [("user", "2")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,21 +17,10 @@ from memorepair.memory.artifact import Draft, Key
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.repair.ports import Answer, Grade, Proposal, Remedy
 
+if TYPE_CHECKING:
+    from tests.conftest import Clock
+
 OPEN = Policy(confirmed=frozenset(Remedy))
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_700_000_000 * 10**9
-
-    def __call__(self) -> int:
-        self.now += 10**6
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,22 +18,12 @@ from memorepair.memory.vectors import HashedNgrams, Vectors
 from memorepair.patrolling import Round, add_patrol, make_round
 from memorepair.repair.ports import Answer
 
+if TYPE_CHECKING:
+    from tests.conftest import Clock
+
 MINUTE = 60 * 10**9
 HOUR = 60 * MINUTE
 NEW = {"structure", "duplicates new", "conflicts new"}
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_700_000_000 * 10**9
-
-    def __call__(self) -> int:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -19,25 +19,11 @@ from memorepair.health.recording import Sums
 from memorepair.health.retrieval import HOUR, Recall, by_hour
 from memorepair.memory.artifact import Hit, SearchBy, Slot
 
+if TYPE_CHECKING:
+    from tests.conftest import Clock
+
 SCOPE, OTHER = ("user", "42"), ("user", "43")
 WHO: dict[str, Any] = {"actor": "user:42", "reason": "moved on"}
-START = 1_700_000_000 * 10**9
-
-
-class Clock:
-    """Stands until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> int:
-        self.now += 1
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

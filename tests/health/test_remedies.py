@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,33 +16,19 @@ from memorepair.housekeeping import Housekeeper, Keeping
 from memorepair.memory.artifact import Key, Slot, State
 from memorepair.repair.ports import Answer, Remedy
 
+if TYPE_CHECKING:
+    from tests.conftest import Clock
+
+DAY = 86_400 * 10**9
 U = ("user", "1")
 FIFTEEN = "Ann Bob Cid Dora Eve Fay Gus Hal Ida Jon Kim Lea Max Ned Oda"
 ALL = Policy(confirmed=frozenset(Remedy))
 SIGNED: Any = {"actor": "ada", "reason": "seen"}
 
 
-class Clock:
-    """Ticks a second a look; days pass when told."""
-
-    def __init__(self) -> None:
-        self.now = 1_700_000_000 * 10**9
-
-    def __call__(self) -> int:
-        self.now += 10**9
-        return self.now
-
-    def days(self, n: float) -> None:
-        self.now += int(n * 86_400 * 10**9)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture
 def memory(tmp_path: Path, clock: Clock) -> Iterator[mr.Memory]:
+    clock.tick = 10**9  # of two statements the later one is told by its second
     with mr.Memory.open(tmp_path / "agent.db", clock=clock) as opened:
         yield opened
 
@@ -132,7 +118,7 @@ def test_undecidable_is_flagged_until_a_person_has_looked(memory: mr.Memory) -> 
     memory.record("Tom never eats sweets", id="y", scope=U)
     wanted = Wanted(remedy=Remedy.REVIEW, keys=(Key(U, "x"), Key(U, "y")), confidence=0.5)
     house = keeper(memory)
-    outcome = house._weigh(wanted, None)
+    outcome = house.acting.act_on(wanted)
     assert outcome is not None
     assert outcome.done
     assert states(memory) == {"x": "pending_review", "y": "pending_review"}
@@ -155,10 +141,10 @@ def test_a_rejected_review_is_served_as_before_and_not_asked_again(memory: mr.Me
     memory.record("two", id="y", scope=U)
     wanted = Wanted(remedy=Remedy.REVIEW, keys=(Key(U, "x"), Key(U, "y")), confidence=0.5)
     house = keeper(memory)
-    house._weigh(wanted, None)
+    house.acting.act_on(wanted)
     house.reject(house.desk.waiting()[0].id, **SIGNED)
     assert states(memory) == {"x": "active", "y": "active"}
-    outcome = keeper(memory)._weigh(wanted, None)
+    outcome = keeper(memory).acting.act_on(wanted)
     assert outcome is not None
     assert outcome.answer is Answer.SKIP
     assert not outcome.done
@@ -185,7 +171,7 @@ def test_a_change_between_the_digest_and_the_lock_is_refused(memory: mr.Memory) 
     proposal = propose(memory.store, Wanted(remedy=Remedy.MERGE, keys=(a, b)))
     assert proposal is not None
     memory.record("lives in Paris!", id="b", scope=U)
-    outcome = keeper(memory)._attempt(proposal, None)
+    outcome = keeper(memory).acting.attempt(proposal)
     assert outcome.failed is not None
     assert "StaleRead" in outcome.failed
     assert states(memory) == {"a": "active", "b": "active"}
@@ -196,7 +182,7 @@ def test_the_window_of_grade_two_opens_by_itself(memory: mr.Memory, clock: Clock
     memory.record("lives in  paris", id="b", scope=U)
     assert keeper(memory, Policy()).patrol().report is not None
     assert states(memory) == {"a": "active", "b": "active"}
-    clock.days(1.1)
+    clock.now += int(1.1 * DAY)
     keeper(memory, Policy()).patrol()
     assert sorted(states(memory).values()) == ["active", "archived"]
 
@@ -214,7 +200,7 @@ def test_a_broken_description_is_made_whole_and_the_text_stays(memory: mr.Memory
 def test_a_leak_leaves_service_first(memory: mr.Memory) -> None:
     key = memory.record("the other one's secret", id="leak", scope=U)
     house = keeper(memory)
-    outcome = house._weigh(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=1.0), None)
+    outcome = house.acting.act_on(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=1.0))
     assert outcome is not None
     assert outcome.done
     assert states(memory) == {"leak": "withdrawn"}
@@ -225,7 +211,7 @@ def test_a_leak_leaves_service_first(memory: mr.Memory) -> None:
 
 def test_a_doubtful_leak_waits(memory: mr.Memory) -> None:
     key = memory.record("perhaps", id="leak", scope=U)
-    outcome = keeper(memory)._weigh(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=0.6), None)
+    outcome = keeper(memory).acting.act_on(Wanted(remedy=Remedy.SCOPE, keys=(key,), confidence=0.6))
     assert outcome is not None
     assert outcome.answer is Answer.WAIT
     assert states(memory) == {"leak": "active"}
@@ -233,7 +219,7 @@ def test_a_doubtful_leak_waits(memory: mr.Memory) -> None:
 
 def test_a_check_up_again_finds_nothing_to_do(memory: mr.Memory, clock: Clock) -> None:
     memory.record("meeting at ten", id="t", scope=U, type="temporary")
-    clock.days(10)
+    clock.now += 10 * DAY
     first = keeper(memory).run()
     assert [one.done for one in first.outcomes] == [True]
     epoch = memory.store.snapshot().current

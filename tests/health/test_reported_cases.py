@@ -13,7 +13,6 @@ import pytest
 from typer.testing import CliRunner
 
 import memorepair as mr
-from memorepair import housekeeping
 from memorepair.adapters.importing import bring
 from memorepair.adapters.jsonl import export_jsonl
 from memorepair.adapters.recording import Item, Recorder
@@ -24,7 +23,7 @@ from memorepair.health import Expected, check_up
 from memorepair.health.conflict.facts import facts
 from memorepair.health.conflict.judge import Answer
 from memorepair.health.finding import Damage
-from memorepair.housekeeping import Keeping
+from memorepair.housekeeping import Keeping, acting
 from memorepair.memory.artifact import Draft, Key, Slot
 from memorepair.repair.events import Interface
 from memorepair.repair.ports import Grade, Remedy
@@ -155,7 +154,7 @@ def test_a_repairer_that_always_raises_stops_after_three_tries_whatever_restarts
         tried.append("once more")
         raise StepFailed("broken", witness=None)
 
-    monkeypatch.setattr(housekeeping, "carry_out", broken)
+    monkeypatch.setattr(acting, "carry_out", broken)
     for _ in range(6):
         with mr.Memory.open(path) as memory:
             memory.record("Lives in Paris", id="a", scope=U)

@@ -143,7 +143,7 @@ def broken(life: Life) -> None:
 def asked(life: Life) -> None:
     pair = tuple(one.key for one in life.memory.list())
     house = life.memory.housekeeper(ALL)
-    outcome = house._weigh(Wanted(remedy=Remedy.REVIEW, keys=pair, confidence=0.5), None)
+    outcome = house.acting.act_on(Wanted(remedy=Remedy.REVIEW, keys=pair, confidence=0.5))
     assert outcome is not None
     assert outcome.done
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,21 +16,11 @@ from memorepair.housekeeping import Keeping
 from memorepair.ledger import CaseRecord, Ledger, metrics, to_html, to_markdown
 from memorepair.repair.ports import Remedy
 
+if TYPE_CHECKING:
+    from tests.conftest import Clock
+
 DAY = 86_400 * 10**9
 NASTY = "<script>alert(1)</script> | x\n# y \x1b[2J\u202e [a](javascript:b)"
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_700_000_000 * 10**9
-
-    def __call__(self) -> int:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

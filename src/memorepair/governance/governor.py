@@ -24,7 +24,7 @@ _AT_ONCE = frozenset({Remedy.REVIEW, Remedy.SCOPE})
 
 
 class Governor:
-    """Implements `Gate` with everything it knows kept in the store.
+    """Decides what may act, and hears what came of it; everything it knows is kept in the store.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Governor:
                 return self._wait(proposal, grade, "its window for a rejection is open", due=due)
         return None
 
-    def tried(self, proposal: Proposal, *, done: bool, case: int | None, said: str = "") -> None:
+    def tried(self, proposal: Proposal, *, done: bool, case: int | None) -> None:
         """Keep what came of an attempt; what a person still has to decide about it waits with its case."""
         begun = self._under_way.pop(proposal.digest, None)
         if done and begun is not None:

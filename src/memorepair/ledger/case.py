@@ -164,7 +164,7 @@ def prevention_of(causes: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class Ledger:
-    """The records of a store, oldest first; it implements `Recorder` between two of them."""
+    """The records of a store, oldest first; between two of them it keeps what comes of proposals."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -8,8 +8,6 @@ from memorepair.ledger.case import Ledger
 from memorepair.memory.artifact import SERVING, CaseStatus
 from memorepair.memory.store import Store
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
 
 def metrics(store: Store) -> str:
     """All counters, one read of the store; no content, no ids.

@@ -13,9 +13,6 @@ from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.secret import Secret
 
-PASSED = ("pass", "warn")
-"""Words of a verdict with which a successor may be served."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionView:

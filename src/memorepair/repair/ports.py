@@ -1,6 +1,7 @@
-"""Ports: what a repair that nobody declared asks permission of, and tells what came of it.
+"""Ports: the values of a repair that nobody declared, from the proposal to what came of it.
 
-Governance implements `Gate`, the ledger `Recorder`; repair knows neither.
+Health makes proposals, governance admits them, the ledger keeps outcomes; repair, which carries out what was
+admitted, knows none of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import Protocol
 
 from memorepair.errors import InvalidInput
 from memorepair.memory.artifact import Json, Key
@@ -132,18 +132,6 @@ class Admission:
     why: str = ""
 
 
-class Gate(Protocol):
-    """Decides what may act, and hears what came of it."""
-
-    def admit(self, proposal: Proposal) -> Admission:
-        """Whether to carry the proposal out now, to let it wait, or to skip it."""
-        ...
-
-    def tried(self, proposal: Proposal, *, done: bool, case: int | None, said: str = "") -> None:
-        """An attempt has ended; `case` is the case it opened."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of a proposal.
@@ -175,11 +163,3 @@ class Outcome:
             "withdrawn": self.withdrawn,
             "left": self.left,
         }
-
-
-class Recorder(Protocol):
-    """Keeps what came of proposals."""
-
-    def record(self, outcome: Outcome) -> None:
-        """One proposal has been carried out, has failed, or waits."""
-        ...
