@@ -1,26 +1,27 @@
 """The check-up and its repairs: drills on a store of real texts, duplicates of FEBRL, growth, drift, a storm.
 
     python -m bench.health [--quick] [--json] [--save] [--data DIR] [--seed N]
+                           [--only STEP ...] [--sizes N ...] [--keep DIR]
 
 The last line of standard output is one JSON object. CPU times and ratios are of one run; the store of a drill
-is built from FEBRL originals, memory texts of other systems and tau-bench.
+is built from FEBRL originals, memory texts of other systems and tau-bench. `--only` makes some of the steps
+alone: growth, drill, febrl, drift, storm.
 
 Growth: a whole check-up as `memorepair checkup` makes it, index and record included, in a process of its own;
-the ratio is of the CPU time an artifact, largest store over smallest. The increment is a check-up of what is
-new, the same way. Storm: repairs in a process of the priority that the command line gives itself; windows of
-half a second in which it runs and in which it is stopped take turns, so that what else the machine does
-weighs on both alike.
+the ratio is of the CPU time an artifact, largest store over smallest. Half of the records lie in one scope,
+where blocks fill, and one in a hundred is a misspelt copy. The increment is a check-up of what is new, the
+same way. The largest store takes long to write: with `--keep DIR` the stores are kept there, or taken from
+there where they are already, and the figures are those of copies. `--sizes` measures other sizes.
+
+Storm: repairs in a process of the priority that the command line gives itself; windows of half a second in
+which it runs and in which it is stopped take turns, so that what else the machine does weighs on both alike.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
-import lzma
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -28,11 +29,14 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, islice
+from dataclasses import asdict
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 
+from bench.health_growth import Growth, grown, look
+from bench.health_stores import EMBEDDER, build, records, said, separate, texts
 from bench.registry import machine, note, save
 from memorepair import Memory
 from memorepair.cli.priority import step_back
@@ -45,82 +49,16 @@ from memorepair.health.finding import Damage, Level
 from memorepair.health.rows import Rows
 from memorepair.housekeeping import Keeping
 from memorepair.memory.artifact import Draft, Json, Key
-from memorepair.memory.vectors import HashedNgrams, Vectors
+from memorepair.memory.vectors import Vectors
 from memorepair.repair.evidence import duplicate_of
 from memorepair.repair.ports import Remedy
 
-EMBEDDER = HashedNgrams()
 ANCHORS = 20
 RESAMPLES = 1_000
 ROUNDS = 8
-_SHORT, _LONG = 20, 400
-_PART = 20_000
 _WINDOW_S = 0.5
-SOURCES = ("memory-cognee-evals", "memory-memtrust-cases", "memory-letta-agent-files", "traces-tau-bench")
+STEPS = ("growth", "drill", "febrl", "drift", "storm")
 FILES = {"dataset1": ("dataset1",), "dataset2": ("dataset2",), "dataset4": ("dataset4a", "dataset4b")}
-
-
-def records(data: Path, name: str) -> list[tuple[str, dict[str, str]]]:
-    """(record id, fields) of a FEBRL data set."""
-    text = lzma.decompress((data / "dedup-febrl" / f"{name}.csv.xz").read_bytes()).decode()
-    rows: list[tuple[str, dict[str, str]]] = []
-    for record in csv.DictReader(io.StringIO(text)):
-        fields = {field.strip(): value.strip() for field, value in record.items()}
-        rows.append((fields.pop("rec_id"), fields))
-    return rows
-
-
-def said(fields: dict[str, str]) -> str:
-    """A record as the text of a memory."""
-    return ", ".join(f"{name}: {value}" for name, value in fields.items() if value)
-
-
-def strings(data: Path) -> Iterator[str]:
-    """Texts of the other systems' files, each once."""
-    seen: set[str] = set()
-    for folder in SOURCES:
-        for path in sorted((data / folder).rglob("*.json")):
-            todo: list[object] = [json.loads(path.read_text(encoding="utf-8"))]
-            while todo:
-                here = todo.pop()
-                if isinstance(here, dict):
-                    todo += list(here.values())
-                elif isinstance(here, list):
-                    todo += here
-                elif isinstance(here, str) and _SHORT <= len(here) <= _LONG and here not in seen:
-                    seen.add(here)
-                    yield here
-
-
-def texts(data: Path, n: int) -> list[str]:
-    """n texts: as many of each source as there are, persons filling up."""
-    found = list(islice(strings(data), n // 3))
-    people = [
-        fields
-        for name in ("dataset4a", "dataset2", "dataset1")
-        for id, fields in records(data, name)
-        if id.endswith("org")
-    ]
-    found += [said(fields) for fields in people[: n - len(found)]]
-    rng = np.random.default_rng(0)
-    names = sorted({name for fields in people for name in fields})
-    columns = {name: [fields.get(name, "") for fields in people] for name in names}
-    while len(found) < n:
-        picked = {name: values[int(rng.integers(len(values)))] for name, values in columns.items()}
-        found.append(said(picked | {"soc_sec_id": str(rng.integers(10**6, 10**7))}))
-    return found
-
-
-def build(path: Path, contents: Sequence[str]) -> None:
-    """A memory of records, fifty a user; written a part at a time."""
-    with Memory.open(path, embedder=EMBEDDER) as memory:
-        for start in range(0, len(contents), _PART):
-            memory.ingest(
-                [
-                    Draft(key=Key(("user", str(n // 50)), f"k{n}"), content=text)
-                    for n, text in enumerate(contents[start : start + _PART], start=start)
-                ]
-            )
 
 
 def drilled(data: Path, sizes: Sequence[int], folder: Path, seed: int) -> dict[str, dict[str, Json]]:
@@ -128,7 +66,7 @@ def drilled(data: Path, sizes: Sequence[int], folder: Path, seed: int) -> dict[s
     worst: dict[str, dict[str, Json]] = {}
     for n in sizes:
         path = folder / f"drill-{n}.db"
-        build(path, texts(data, n))
+        build(path, separate(texts(data, n)))
         report = drill(path, rate=0.01, seed=seed, embedder=EMBEDDER)
         for damage, count in report.counts.items():
             figures = count.to_json()
@@ -168,50 +106,6 @@ def f1(data: Path, name: str, folder: Path) -> float:
     true = {pair for group in people.values() for pair in combinations(sorted(group), 2)}
     both = len(mine & true)
     return 2 * both / (len(mine) + len(true))
-
-
-def look(path: Path, since: int | None) -> dict[str, float]:
-    """One check-up of a memory, from the door: CPU seconds, peak MB of this process, the newest version."""
-    with Memory.open(path, embedder=EMBEDDER) as memory:
-        start = time.process_time()
-        newest = memory.checkup(since=since).checkup.newest
-        spent = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cpu_s": spent, "peak_mb": peak, "newest": newest}
-
-
-def apart(path: Path, since: int | None = None) -> dict[str, float]:
-    """`look` in a process of its own, so that its memory is its own."""
-    command = [sys.executable, "-m", "bench.health", "--look", str(path)]
-    command += [] if since is None else ["--since", str(since)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    read: dict[str, float] = json.loads(told.splitlines()[-1])
-    return read
-
-
-def grown(data: Path, sizes: Sequence[int], more: int, folder: Path) -> tuple[float, float]:
-    """CPU time an artifact of a whole check-up, the largest store over the smallest; that of an increment."""
-    spent: list[float] = []
-    increment = 0.0
-    for n in sizes:
-        contents = texts(data, n + more)
-        path = folder / f"grown-{n}.db"
-        build(path, contents[:n])
-        whole = apart(path)
-        spent.append(whole["cpu_s"] / n)
-        with Memory.open(path, embedder=EMBEDDER) as memory:
-            memory.ingest(
-                [Draft(key=Key(("more",), f"m{i}"), content=text) for i, text in enumerate(contents[n:])]
-            )
-        new = apart(path, int(whole["newest"]))
-        increment = new["cpu_s"]
-        note(
-            f"check-up of {n}: {spent[-1] * 1e6:.0f} us an artifact ({spent[-1] / spent[0]:.2f}), "
-            f"peak {whole['peak_mb']:.0f} MB; {more} more in {increment:.2f} s CPU"
-        )
-        for file in folder.glob(f"{path.name}*"):
-            file.unlink()
-    return spent[-1] / spent[0], increment
 
 
 def drifted(data: Path, seed: int) -> dict[str, float]:
@@ -267,7 +161,7 @@ def rage(path: Path) -> None:
 def storm(data: Path, folder: Path) -> dict[str, float | int]:
     """Retrieval during a storm over retrieval without, and how often one artifact was tried at most."""
     path = folder / "storm.db"
-    build(path, texts(data, 2_000))
+    build(path, separate(texts(data, 2_000)))
     with Memory.open(path, embedder=EMBEDDER) as reader:
 
         def searches() -> Iterator[float]:
@@ -308,6 +202,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="10^4 artifacts and FEBRL dataset1")
     parser.add_argument("--json", action="store_true", help="the default: the last line is JSON")
     parser.add_argument("--save", action="store_true", help="keep the figures under bench/results")
+    parser.add_argument("--only", nargs="+", choices=STEPS, default=STEPS, help="these steps alone")
+    parser.add_argument("--sizes", nargs="+", type=int, help="artifacts of the stores of the growth")
+    parser.add_argument("--keep", type=Path, help="where the stores of the growth are, or are left")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--data", type=Path, default=Path(os.environ.get("MEMOREPAIR_DATA", "data")))
     parser.add_argument("--rage", type=Path, help=argparse.SUPPRESS)
@@ -316,27 +213,40 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     if given.rage is not None:
         rage(given.rage)
-        return
-    if given.look is not None:
-        print(json.dumps(look(given.look, given.since)))
-        return
-    quick = given.quick
+    elif given.look is not None:
+        print(json.dumps(asdict(look(given.look, given.since))))
+    else:
+        measure(given)
+
+
+def measure(given: argparse.Namespace) -> None:
+    """Make the steps, and say their figures."""
+    data, quick = given.data, given.quick
+    result: dict[str, object] = {}
+    sizes: list[Growth] = []
     with tempfile.TemporaryDirectory(prefix="bench-health-") as name:
         folder = Path(name)
-        ratio, increment = grown(
-            given.data, (10**3, 10**4) if quick else (10**4, 10**5, 10**6), 10**2 if quick else 10**3, folder
-        )
-        result = {
-            "drill": drilled(given.data, [10**4] if quick else [10**4, 10**5], folder, given.seed),
-            "febrl": {one: f1(given.data, one, folder) for one in (["dataset1"] if quick else FILES)},
-            "growth_ratio": ratio,
-            "increment_cpu_s": increment,
-            "drift": drifted(given.data, given.seed),
-            "storm": storm(given.data, folder),
-        }
+        if "drill" in given.only:
+            result["drill"] = drilled(data, [10**4] if quick else [10**4, 10**5], folder, given.seed)
+        if "febrl" in given.only:
+            result["febrl"] = {one: f1(data, one, folder) for one in (["dataset1"] if quick else FILES)}
+        if "growth" in given.only:
+            ns = given.sizes or ((10**3, 10**4) if quick else (10**4, 10**5, 10**6))
+            if given.keep is not None:
+                given.keep.mkdir(parents=True, exist_ok=True)
+            sizes = grown(data, ns, 10**2 if quick else 10**3, folder, given.keep)
+            result["growth_ratio"] = sizes[-1].us / sizes[0].us
+            result["increment_cpu_s"] = sizes[-1].increment_cpu_s
+        if "drift" in given.only:
+            result["drift"] = drifted(data, given.seed)
+        if "storm" in given.only:
+            result["storm"] = storm(data, folder)
     if given.save:
-        kept = save("health-quick" if quick else "health", {"machine": machine(), "figures": result})
-        note(f"kept in {kept}")
+        chosen = [] if set(given.only) == set(STEPS) else [one for one in STEPS if one in given.only]
+        file = "-".join(["health", *(["quick"] if quick else []), *chosen])
+        growth = [one.to_json() for one in sizes]
+        kept = save(file, {"machine": machine(), "figures": result, "growth": growth})
+        note(f"kept in {kept.name}")
     print(json.dumps(result))
 
 

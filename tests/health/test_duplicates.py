@@ -17,6 +17,7 @@ from memorepair.health.clusters import MOST, Clusters
 from memorepair.health.comparing import MEASURE, NEAR, Comparer, similarity
 from memorepair.health.reading import read
 from memorepair.health.thresholds import ENOUGH, HIGHEST, calibrated
+from memorepair.health.wording import wording
 from memorepair.memory.artifact import Draft, Embedding, Key, Slot
 from memorepair.memory.sqlite import SqliteStore
 
@@ -305,7 +306,7 @@ TEXTS = st.lists(st.text(alphabet="ab c1不", max_size=24), max_size=25)
 def test_blocks_hold_exactly_the_pairs_of_their_definition(texts: list[str]) -> None:
     reading = read(texts, np.zeros(len(texts), np.uint64), b"key", lambda row: None)
     entries = blocking.entries(reading.words)
-    chosen = blocking.rarest(entries)
+    chosen = blocking.rarest(entries.copy())  # it overwrites them
     one, other = blocking.pairs(chosen, reading.order)
     holders: dict[int, list[int]] = defaultdict(list)
     keys: dict[int, list[int]] = defaultdict(list)
@@ -329,6 +330,23 @@ def test_blocks_hold_exactly_the_pairs_of_their_definition(texts: list[str]) -> 
     assert Counter(zip(one.tolist(), other.tolist(), strict=True)) == Counter(
         pair for pair, count in votes.items() if count > 1
     )
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=40, unique=True), st.integers(1, 9))
+def test_parts_cover_the_entries_and_cut_no_run(pairs: list[tuple[int, int]], size: int) -> None:
+    found = np.array(sorted(key << 32 | row for key, row in pairs), np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocking, "_ENTRIES", size)
+        parts = list(blocking.parts(found))
+        chosen = blocking.rarest(found.copy())
+    assert [place for start, end in parts for place in range(start, end)] == list(range(len(found)))
+    assert all(found[end - 1] >> np.uint64(32) != found[end] >> np.uint64(32) for _, end in parts[:-1])
+    assert chosen.tolist() == blocking.rarest(found.copy()).tolist()
+
+
+@given(st.text(alphabet="ab1 _-:.\t\x1f'A", max_size=40))
+def test_words_of_ascii_are_those_of_any_text(text: str) -> None:
+    assert (*wording(text).tokens, "中") == wording(f"{text} 中").tokens
 
 
 @given(st.lists(st.integers(0, 1 << 40), min_size=1, max_size=50))

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorepair.errors import InvalidFile
-from memorepair.health.blocking import CAP, KEYS, WINDOW, entries
+from memorepair.health.blocking import CAP, KEYS, WINDOW, entries, parts
 from memorepair.health.conflict.compare import bare, slot_of, speaks_of_the_user
 from memorepair.health.conflict.facts import LONGEST_TEXT, facts_of_row
 from memorepair.health.detector import silent
@@ -119,25 +119,29 @@ class BlockIndex:
         key = key_of_store(store)
         rows = Rows.of(store.survey())
         at = _readable(rows)
+        n = len(at)
         texts = [rows.text(row) for row in at.tolist()]
-        reading = read(texts, salts_of(rows, at), key, lambda row: progress("index", row, len(texts)))
-        keys, owners, common, common_count = _trimmed(entries(reading.words))
+        reading = read(texts, salts_of(rows, at), key, lambda row: progress("index", row, n))
         exact, exact_owner = _exact_keys(rows, at, reading, key)
         support = {_hashed(key, "name", name): n for name, n in reading.support.items()}
         names = np.array(sorted(support), np.uint64)
+        newest, aid = rows.survey.newest, rows.survey.aid[at].copy()
+        words, vocabulary, counts = reading.words, reading.vocabulary, reading.counts
+        del rows, texts, reading  # numbers are left: what follows takes the most memory
+        keys, owners, common, common_count = _trimmed(entries(words))
         return cls(
-            newest=rows.survey.newest,
+            newest=newest,
             seal=_seal(key),
             thresholds=thresholds,
-            aid=rows.survey.aid[at].copy(),
+            aid=aid,
             keys=keys,
             owners=owners,
             common=common,
             common_count=common_count,
             exact=exact,
             exact_owner=exact_owner.astype(np.uint32),
-            vocabulary=reading.vocabulary,
-            counts=reading.counts.astype(np.uint32),
+            vocabulary=vocabulary,
+            counts=counts.astype(np.uint32),
             names=names,
             name_counts=np.array([support[int(name)] for name in names], np.uint32),
         )
@@ -364,13 +368,25 @@ def _certain(rows: Rows, row: int, *, fields: bool) -> Iterator[tuple[object, ..
 
 
 def _trimmed(found: npt.NDArray[np.uint64]) -> tuple[Words32, Words32, Words32, Words32]:
-    key, owner = (found >> _HALF).astype(np.uint32), (found & _LOW).astype(np.uint32)
-    starts = np.flatnonzero(np.r_[np.ones(min(1, len(key)), np.bool_), key[1:] != key[:-1]])
-    lengths = np.diff(np.r_[starts, len(key)])
-    left = np.repeat(starts + lengths, lengths) - np.arange(len(key))  # to the end of its run
-    kept = (np.repeat(lengths, lengths) <= CAP) | (left <= WINDOW)
-    common = lengths > CAP
-    return key[kept], owner[kept], key[starts[common]], lengths[common].astype(np.uint32)
+    """What `BlockIndex` keeps of all entries, which are overwritten: kept ones lie before those to read."""
+    used = 0
+    common: list[Words32] = [np.zeros(0, np.uint32)]
+    counts: list[Words32] = [np.zeros(0, np.uint32)]
+    for start, end in parts(found):
+        key = found[start:end] >> _HALF
+        starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]])
+        lengths = np.diff(np.r_[starts, len(key)])
+        left = np.repeat(starts + lengths, lengths) - np.arange(len(key))  # to the end of its run
+        kept = found[start:end][(np.repeat(lengths, lengths) <= CAP) | (left <= WINDOW)]
+        found[used : used + len(kept)] = kept
+        used += len(kept)
+        many = lengths > CAP
+        common.append(key[starts[many]].astype(np.uint32))
+        counts.append(lengths[many].astype(np.uint32))
+    keys, owners = np.empty(used, np.uint32), np.empty(used, np.uint32)
+    np.right_shift(found[:used], _HALF, out=keys, casting="unsafe")
+    np.bitwise_and(found[:used], _LOW, out=owners, casting="unsafe")
+    return keys, owners, np.concatenate(common), np.concatenate(counts)
 
 
 def _looked_up(ascending: Words64, counts: Words32, wanted: np.uint64) -> int:

@@ -9,7 +9,7 @@ than KEYS x CAP partners, and the work is linear in the rows: one sort of the ke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +34,9 @@ _ROWS = 1 << 15
 
 _PART = 1 << 17
 """Rows whose keys are ranked at once."""
+
+_ENTRIES = 1 << 21
+"""Entries looked through at once."""
 
 _FLUSH = 1 << 23
 """Votes gathered before those beyond a second are dropped."""
@@ -71,13 +74,15 @@ class Words:
         return len(self.salt)
 
 
-def entries(words: Words) -> Packed:
-    """(key, row) of all keys of all rows, ascending, each once."""
+def entries(words: Words, among: npt.NDArray[np.bool_] | None = None) -> Packed:
+    """(key, row) of all keys of all rows, or of those `among` them, ascending, each once."""
     # A row of w words has fewer than 3 w keys. What is not used of the array is never touched.
     room = np.empty(3 * len(words.words), np.uint64)
     used = 0
     for start in range(0, words.k, _ROWS):
         part = _entries(words, start, min(start + _ROWS, words.k))
+        if among is not None:
+            part = part[among[(part & _LOW).astype(np.int64)]]
         room[used : used + len(part)] = part
         used += len(part)
     found = room[:used]
@@ -110,9 +115,9 @@ def _first(ascending: Packed) -> npt.NDArray[np.bool_]:
 def _lengths(ascending: Packed) -> npt.NDArray[np.uint32]:
     """Of each run of equal keys its length; a part at a time, so that memory stays small."""
     first = np.ones(len(ascending), np.bool_)
-    for start in range(1, len(ascending), _FLUSH):
-        key = ascending[start - 1 : start + _FLUSH] >> _HALF
-        np.not_equal(key[1:], key[:-1], out=first[start : start + _FLUSH])
+    for start in range(1, len(ascending), _ENTRIES):
+        key = ascending[start - 1 : start + _ENTRIES] >> _HALF
+        np.not_equal(key[1:], key[:-1], out=first[start : start + _ENTRIES])
     starts = np.flatnonzero(first)
     lengths = np.empty(len(starts), np.uint32)
     if len(starts):
@@ -121,29 +126,49 @@ def _lengths(ascending: Packed) -> npt.NDArray[np.uint32]:
     return lengths
 
 
+def parts(ascending: Packed) -> Iterator[tuple[int, int]]:
+    """Where parts of the entries begin and end; no run of equal keys is in two of them."""
+    start = 0
+    while start < len(ascending):
+        last = min(start + _ENTRIES, len(ascending)) - 1
+        end = last + int(np.searchsorted(ascending[last:], ascending[last] | _LOW, side="right"))
+        yield start, end
+        start = end
+
+
 def rarity(count: Ints) -> npt.NDArray[np.uint8]:
     """A count in eight bits, ascending with it: exact while small, by its logarithm from then on."""
     steep = _EXACT_COUNTS + 5 * np.log2(np.maximum(count, 1) / _EXACT_COUNTS)
     return np.where(count <= _EXACT_COUNTS, count, np.minimum(255, steep)).astype(np.uint8)
 
 
+def _shared(found: Packed) -> tuple[Packed, npt.NDArray[np.uint8]]:
+    """Entries whose key occurs twice at least, in the place of all, and the rarity of each."""
+    used = 0
+    rare: list[npt.NDArray[np.uint8]] = [np.zeros(0, np.uint8)]
+    for start, end in parts(found):
+        part = found[start:end]
+        lengths = _lengths(part).astype(np.int64)
+        twice = lengths > 1
+        kept = part[np.repeat(twice, lengths)]
+        found[used : used + len(kept)] = kept
+        used += len(kept)
+        rare.append(np.repeat(rarity(lengths[twice]), lengths[twice]))
+    return found[:used], np.concatenate(rare)
+
+
 def rarest(found: Packed, keys: int = KEYS) -> Packed:
-    """Of each row its rarest keys that occur twice at least; ascending by key, then row."""
-    lengths = _lengths(found)
-    parts = range(0, len(lengths), _FLUSH)
-    rare = np.concatenate(
-        [rarity(lengths[start : start + _FLUSH].astype(np.int64)) for start in parts]
-        or [np.zeros(0, np.uint8)]
-    )
-    rare = np.repeat(rare, lengths)
-    del lengths
-    shared = rare > 1  # a count of 1 is exact
-    kept, rare = found[shared], rare[shared]
+    """Of each row its rarest keys that occur twice at least; ascending by key, then row.
+
+    `found`, as `entries` gives it, is overwritten: a copy would be the largest array of a check-up.
+    """
+    kept, rare = _shared(found)
     if not len(kept):
         return kept
     # The number of a row within its part, its rarity and its key fit one word.
     chosen = []
-    row = (kept & _LOW).astype(np.uint32)
+    row = np.empty(len(kept), np.uint32)
+    np.bitwise_and(kept, _LOW, out=row, casting="unsafe")
     for start in range(0, int(row.max()) + 1, _PART):
         part = (row >= start) & (row < start + _PART)
         packed = (row[part] - np.uint32(start)).astype(np.uint64) << np.uint64(40)
@@ -176,7 +201,8 @@ def pairs(
     """
     row = (chosen & _LOW).astype(np.uint32)
     poor = np.bincount(row, minlength=len(order)) <= KEYS // 2
-    ranked = (chosen & ~_LOW) | order[row].astype(np.uint64)
+    ranked = chosen & ~_LOW
+    ranked |= order.astype(np.uint32)[row]
     del row
     by_rank = np.argsort(order).astype(np.uint32)
     ranked.sort()

@@ -188,18 +188,20 @@ def read(
             progress(row)
     words = Words(
         offsets=np.concatenate(([0], np.cumsum(np.array(lengths, np.int64)))).astype(np.int64),
-        words=np.array(flat, np.uint64),
+        words=np.asarray(flat, np.uint64),
         salt=salts.copy(),
     )
     vocabulary, counts = _vocabulary(words, new)
-    support = Counter(name for row, one in enumerate(names) if new is None or new[row] for name in set(one))
+    support: Counter[str] = Counter()
+    for schema, n in Counter(one for row, one in enumerate(names) if new is None or new[row]).items():
+        support.update(dict.fromkeys(schema, n))
     record, groups, group = _schemas(names, support, cjk, known)
     order = np.empty(len(texts), np.int64)
     order[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
     return Reading(
         texts=texts,
         words=words,
-        exact=np.array(exact, np.uint64) + salts,
+        exact=np.asarray(exact, np.uint64) + salts,
         fields=np.fromiter(map(bool, names), np.bool_, len(names)),
         support=support,
         record=record,
@@ -250,14 +252,18 @@ def _schemas(
     if known is not None:
         for name in {name for fields in names for name in fields}:
             support[name] += known.support(name)
+    common: dict[tuple[str, ...], tuple[str, str] | None] = {
+        fields: (RECORD, max(fields, key=lambda name: (support[name], name)) or UNNAMED)
+        if fields and min(support[name] for name in fields) >= ENOUGH
+        else None
+        for fields in set(names)
+    }
     places: dict[tuple[str, str], int] = {}
     record = np.zeros(len(names), np.bool_)
     group = np.empty(len(names), np.int64)
     for row, fields in enumerate(names):
-        if fields and min(support[name] for name in fields) >= ENOUGH:
-            record[row] = True
-            schema = (RECORD, max(fields, key=lambda name: (support[name], name)) or UNNAMED)
-        else:
-            schema = (SENTENCE, "cjk" if cjk[row] else "spaced")
+        schema = common[fields]
+        record[row] = schema is not None
+        schema = schema or (SENTENCE, "cjk" if cjk[row] else "spaced")
         group[row] = places.setdefault(schema, len(places))
     return record, tuple(places), group

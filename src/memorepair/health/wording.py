@@ -14,8 +14,9 @@ CJK = "\u3040-\u30ff\u3400-\u9fff"
 """Written without spaces: a character is a word."""
 
 _TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
-_PART = re.compile(r"[,;，；]")
-_NAME = re.compile(r"^\s*(\w[\w ]{0,30}?)\s*[:：]\s*")
+_ASCII_WORDS = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
+_PART = re.compile(r"[,;]")
+_NAME = re.compile(r"\w[\w ]{0,30}")
 _IS_CJK = re.compile(f"[{CJK}]")
 
 _FIELDS = 5
@@ -98,10 +99,10 @@ def normal(text: str) -> str:
 def wording(text: str) -> Wording:
     """What of a text counts; O(characters)."""
     plain = normal(text)
-    words = _TOKEN.findall(plain)
+    words = _words(plain)
     values, names = _record(plain, len(words))
     return Wording(
-        tokens=tuple(words if values is None else _TOKEN.findall(values)),
+        tokens=tuple(words if values is None else _words(values)),
         exact=_exact(plain, words),
         names=names,
     )
@@ -111,7 +112,7 @@ def wording(text: str) -> Wording:
 def is_record(text: str) -> bool:
     """Whether a text is fields, not a sentence."""
     plain = normal(text)
-    return bool(_record(plain, len(_TOKEN.findall(plain)))[1])
+    return bool(_record(plain, len(_words(plain)))[1])
 
 
 def is_cjk(text: str) -> bool:
@@ -125,9 +126,14 @@ def _exact(plain: str, words: list[str]) -> str:
         for said, instead in _SYNONYMS_ZH:
             meant = meant.replace(said, instead)
     if meant is not plain:
-        words = _TOKEN.findall(meant)
+        words = _words(meant)
     # A text of function words alone, or of none, is its own.
-    return " ".join(filter(None, (_SYNONYMS.get(word, word) for word in words))) or plain
+    return " ".join(filter(None, map(_SYNONYMS.get, words, words))) or plain
+
+
+def _words(plain: str) -> list[str]:
+    """What `_TOKEN` finds; of ASCII in a third of the time."""
+    return plain.translate(_ASCII_WORDS).split() if plain.isascii() else _TOKEN.findall(plain)
 
 
 def _record(plain: str, words: int) -> tuple[str | None, tuple[str, ...]]:
@@ -142,12 +148,24 @@ def _record(plain: str, words: int) -> tuple[str | None, tuple[str, ...]]:
     parts = _PART.split(plain)
     if len(parts) < _FIELDS or words > _FIELD_WORDS * len(parts):
         return None, ()
-    if ":" not in plain and "：" not in plain:
-        return None, (UNNAMED,)
-    found = [(part, _NAME.match(part)) for part in parts]
-    names = tuple(name[1] for _, name in found if name is not None)
-    values = " ".join(part[name.end() :] if name is not None else part for part, name in found)
-    return values, names or (UNNAMED,)
+    values: list[str] = []
+    names: list[str] = []
+    for part in parts:
+        before, colon, value = part.partition(":")
+        name = _name(before) if colon else None
+        if name is None:
+            values.append(part)
+        else:
+            names.append(name)
+            values.append(value)
+    return " ".join(values), tuple(names) or (UNNAMED,)
+
+
+@lru_cache(maxsize=1 << 12)
+def _name(before: str) -> str | None:
+    """The name of a field, by what stands before the colon; there are few, and many records."""
+    name = before.strip()
+    return name if _NAME.fullmatch(name) else None
 
 
 def _members(plain: str) -> dict[str, object] | None:

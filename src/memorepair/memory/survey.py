@@ -186,13 +186,8 @@ def _read(db: Connection, statement: str, aids: list[int]) -> Iterator[list[Row]
         yield db.rows(statement, (json.dumps(aids[start : start + _BATCH]),))
 
 
-def _whole(value: object) -> int:
-    sound = isinstance(value, int) and value >= 0
-    return value if sound and isinstance(value, int) else BROKEN
-
-
 def _table(rows: Iterable[Row], width: int) -> Ints:
-    flat = [_whole(value) for row in rows for value in row]
+    flat = [value if isinstance(value, int) and value >= 0 else BROKEN for row in rows for value in row]
     return np.array(flat, np.int64).reshape(-1, width)
 
 

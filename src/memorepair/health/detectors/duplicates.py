@@ -239,12 +239,8 @@ class _Search:
 
     def _candidates(self, first: Ints) -> tuple[Ints, Ints]:
         """Pairs of units that share a rare key; of an incremental check-up, those with a fresh one."""
-        entries = blocking.entries(self._reading.words)
-        if len(first) < self._reading.k:
-            unit = self._first == np.arange(self._reading.k)
-            entries = entries[unit[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64)]]
-        chosen = blocking.rarest(entries)
-        del entries
+        unit = self._first == np.arange(self._reading.k) if len(first) < self._reading.k else None
+        chosen = blocking.rarest(blocking.entries(self._reading.words, unit))
         fresh, near = self._fresh, self._asked.near
         if fresh is None:
             return blocking.pairs(chosen, self._reading.order)
