@@ -54,7 +54,8 @@ def test_the_drop(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     name = ("vectors", "drop", "--model", "hashed-ngrams", *WHO)
     assert shell.told(*name, code=2)["error"]["message"].startswith("there are 2 spaces")
     assert "way back" in shell.told(*name, "--dimension", "384", code=2)["error"]["message"]
-    assert shell.told(*name, "--dimension", "384", "--dry-run")["vectors"] == 12
+    assert "way back" in shell.told(*name, "--dimension", "384", "--dry-run", code=2)["error"]["message"]
+    assert shell.told(*name, "--dimension", "384", "--dry-run", "--early")["vectors"] == 12
     assert "dropped 12" in shell.shown(*name, "--dimension", "384", "--early")
     assert shell.told(*name, "--dimension", "256", code=2)["error"]["message"].startswith("memories live")
     assert shell.told("undo", "1", *WHO, code=2)["error"]["type"] == "UndoRefused"

@@ -28,7 +28,7 @@ from memorepair.memory.artifact import Json
 from memorepair.problems import Status
 from memorepair.problems.integers import nearest
 from memorepair.problems.proof import Ties as TieRule
-from memorepair.repair.engine import RepairReport
+from memorepair.repair.engine import RepairReport, admitted
 from memorepair.repair.plan import RepairPlan
 
 
@@ -78,6 +78,8 @@ def repair(
 ) -> int:
     """Select, execute, validate, publish; exit code 1 if something stays withdrawn."""
     if dry_run:
+        with opened(db) as memory, admitted(memory.store, case, wait=wait, retry=retry, suspected=suspected):
+            pass
         return plan(case, db, tradeoff, budget, ties, solver, as_json)
     with opened(db) as memory, progress(quiet=as_json) as step:
         report = memory.repair(

@@ -147,9 +147,7 @@ def drop(
         if len(found) != 1:
             what = "no vectors" if not found else f"{len(found)} spaces"
             raise InvalidInput(f"there are {what} of {model}; name its revision or dimension", witness=model)
-        n = memory.vectors().rows.get(found[0], 0)
-        if not dry_run:
-            n = memory.drop_vectors(found[0], actor=actor, reason=reason, early=early)
+        n = memory.drop_vectors(found[0], actor=actor, reason=reason, early=early, dry_run=dry_run)
     if as_json:
         emit({"space": space_json(found[0]), "vectors": n, "dry_run": dry_run})
     else:

@@ -143,7 +143,9 @@ class Vectors(Opened):
             check_callable(progress, "progress")
         return self._store.index_vectors(progress=progress)
 
-    def drop_vectors(self, space: Space, *, actor: str, reason: str, early: bool = False) -> int:
+    def drop_vectors(
+        self, space: Space, *, actor: str, reason: str, early: bool = False, dry_run: bool = False
+    ) -> int:
         """Remove the vectors that an embedder made in a space that is not searched; how many.
 
         Raises
@@ -152,8 +154,8 @@ class Vectors(Opened):
             Memories live there, or it is still kept for a way back and not dropped `early`.
         """
         check_type(space, Space, "a space is a Space")
-        check_type(early, bool, "early is True or False")
-        return self._store.drop_vectors(space, early=early, actor=actor, reason=reason)
+        check_flags(early=early, dry_run=dry_run)
+        return self._store.drop_vectors(space, early=early, actor=actor, reason=reason, dry_run=dry_run)
 
     def _embedder(self) -> Embedder:
         embedder = self._store.embedder

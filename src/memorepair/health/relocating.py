@@ -10,8 +10,12 @@ from memorepair.memory.artifact import SERVING, Draft, Key, Listing, Read, Recip
 from memorepair.memory.store import Store
 
 
-def relocated(store: Store, keys: Sequence[Key], to: Scope, *, actor: str, reason: str) -> list[Draft]:
+def relocated(
+    store: Store, keys: Sequence[Key], to: Scope, *, actor: str, reason: str, dry_run: bool = False
+) -> list[Draft]:
     """Drafts of withdrawn artifacts in another scope; the look at each is journalled for the person.
+
+    A dry run journals nothing: its drafts are for a write that is taken back.
 
     A draft says and is described as the artifact was, keeps its id where that is free, and stands on all that
     the artifact was made from: an event on any of it must reach the copy. What is there already with the same
@@ -36,7 +40,10 @@ def relocated(store: Store, keys: Sequence[Key], to: Scope, *, actor: str, reaso
     recipes = store.recipes(list(moving))
     drafts: list[Draft] = []
     for key, home in moving.items():
-        artifact = store.inspect(key, actor=actor, reason=reason)
+        if dry_run:
+            artifact = store.former([(key, store.describe(key).version)])[key]
+        else:
+            artifact = store.inspect(key, actor=actor, reason=reason)
         drafts.append(
             replace(
                 artifact.draft(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from memorepair.errors import InvalidInput, StaleRead, UndoRefused
+from memorepair.errors import InvalidInput, StaleRead, Tombstoned, UndoRefused
 from memorepair.governance import Desk, Governor, Item, Status
 from memorepair.governance.governor import ACTED
 from memorepair.health.relocating import relocated
@@ -77,6 +77,8 @@ class Reviewing:
             raise InvalidInput("only a leak is moved, and to another scope", witness=item.id)
         if item.case is not None:
             self._require_untouched(item, actor, reason, dry_run)
+        if move is not None:
+            self._require_movable(item, move, actor, reason)
         if item.remedy is Remedy.SCOPE and item.case is not None:
             return self._leak(item, actor, reason, dry_run, move)
         if keep is not None:
@@ -131,11 +133,12 @@ class Reviewing:
             codes=item.codes,
             why=reason,
         )
-        if not dry_run and item.case is not None:
-            engine.undo(self._store, item.case, actor=actor, reason=reason)
+        if item.case is not None:
+            engine.undo(self._store, item.case, actor=actor, reason=reason, dry_run=dry_run)
         proposal = self._looking.propose(wanted)
         if proposal is None:
-            self._desk.expired(item)
+            if not dry_run:
+                self._desk.expired(item)
             raise _changed(item)
         return self._signed(item, proposal, actor, reason, dry_run)
 
@@ -156,13 +159,23 @@ class Reviewing:
         if dry_run or item.case is None:
             return outcome
         if move is not None:
-            self._require_undeclared(item, item.case)
             moved = relocated(self._store, item.keys, move, actor=actor, reason=reason)
             self._store.publish(item.case, [], brought=moved)
         report = self._acting.repair(item.case)
         if item.status is not Status.DONE:
             self._desk.approved(item, actor=actor, reason=reason, case=item.case)
         return replace(outcome, done=True, left=sum(one.withdrawn for one in report.members))
+
+    def _require_movable(self, item: Item, move: Scope, actor: str, reason: str) -> None:
+        """Refuse a move before anything acts: a leak that is not out of service yet stays as it is."""
+        if item.case is not None:
+            self._require_undeclared(item, item.case)
+        moved = relocated(self._store, item.keys, move, actor=actor, reason=reason, dry_run=True)
+        if item.case is not None:
+            self._store.publish(item.case, [], brought=moved, dry_run=True)
+        for draft in moved:
+            if self._store.tombstoned(draft.key, draft.content):
+                raise Tombstoned(f"what {draft.key} says was removed there", witness=draft.key)
 
     def _require_undeclared(self, item: Item, case: int) -> None:
         """No event of its own has been declared since on what is to be moved: it would be served again."""
@@ -176,11 +189,9 @@ class Reviewing:
         """As `Housekeeper.reject`."""
         require_names(actor, reason)
         item = self._desk.open(id)
-        if dry_run:
-            return item
         if item.case is not None:
-            engine.undo(self._store, item.case, actor=actor, reason=reason)
-        return self._desk.rejected(item, actor=actor, reason=reason)
+            engine.undo(self._store, item.case, actor=actor, reason=reason, dry_run=dry_run)
+        return item if dry_run else self._desk.rejected(item, actor=actor, reason=reason)
 
 
 def _changed(item: Item) -> StaleRead:

@@ -451,11 +451,14 @@ class SqliteStore:
             number = self._spaces.go(space, blank=blank, until=until, actor=actor, reason=reason)
             return self._cases.get(number)
 
-    def drop_vectors(self, space: Space, *, early: bool = False, actor: str, reason: str) -> int:
+    def drop_vectors(
+        self, space: Space, *, early: bool = False, actor: str, reason: str, dry_run: bool = False
+    ) -> int:
         require_names(actor, reason)
-        with self._writing(full=True):
+        with self._writing(full=True, keep=not dry_run):
             dropped = self._spaces.drop(space, self._clock(), early=early, actor=actor, reason=reason)
-            forget(self._db)
+            if not dry_run:
+                forget(self._db)
             return dropped
 
     def index_vectors(self, *, progress: Progress | None = None) -> dict[Scope, int]:
@@ -565,9 +568,10 @@ class SqliteStore:
         *,
         brought: Sequence[Draft] = (),
         expect: Callable[[], None] | None = None,
+        dry_run: bool = False,
     ) -> None:
-        prepared = self._prepare_late(brought)
-        with self._writing(full=True):
+        prepared = prepare(brought) if dry_run else self._prepare_late(brought)
+        with self._writing(full=True, keep=not dry_run):
             self._publication.publish(case, successors, releases, prepared, expect)
 
     def discard_staged(self, case: int) -> int:

@@ -317,7 +317,9 @@ class Store(Protocol):
         """
         ...
 
-    def drop_vectors(self, space: Space, *, early: bool = False, actor: str, reason: str) -> int:
+    def drop_vectors(
+        self, space: Space, *, early: bool = False, actor: str, reason: str, dry_run: bool = False
+    ) -> int:
         """Remove the vectors that an embedder made in a space, by a person; how many.
 
         Raises
@@ -450,6 +452,7 @@ class Store(Protocol):
         *,
         brought: Sequence[Draft] = (),
         expect: Callable[[], None] | None = None,
+        dry_run: bool = False,
     ) -> None:
         """Serve successors and released versions, all or none; durable when it returns.
 
@@ -460,6 +463,8 @@ class Store(Protocol):
             successors may read each other.
         expect
             Called first, under the write lock; what it raises ends the publication. It may read the store.
+        dry_run
+            Do all of it, then take it back.
 
         Raises
         ------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 
@@ -174,19 +176,8 @@ def repair(
     being sunk. Without `cutoff` nothing is released early (`execute`): for comparison.
     """
     check_budget(budget)
-    if suspected is not None and not is_number(suspected, 0, 1):
-        raise InvalidInput("suspected is a probability", witness=suspected)
-    if number(wait) is None:
-        raise InvalidInput("a wait is a number of seconds, finite and not negative", witness=wait)
     judges = checks or Checks()
-    judges.all()  # one that cannot be loaded is told before anything is done
-    with store.repairing(case, wait=wait):
-        declared = store.case(case)
-        if declared.attempts >= FAILURES and not retry:
-            raise RepairsFailed(
-                f"{declared.attempts} repairs of case {case} have failed; find out why, then retry",
-                witness=declared.attempts,
-            )
+    with admitted(store, case, wait=wait, retry=retry, suspected=suspected, checks=judges) as declared:
         store.discard_staged(case)  # of a repair that died
         if suspected is not None:
             store.widen_case(case, suspected, actor=declared.actor, reason=declared.reason)
@@ -217,6 +208,32 @@ def repair(
         if report.case.erasure is Erasure.PENDING:
             store.purge()
         return replace(report, case=store.case(case), receipt=store.receipt(case))
+
+
+@contextmanager
+def admitted(
+    store: Store,
+    case: int,
+    *,
+    wait: float = 0.0,
+    retry: bool = False,
+    suspected: float | None = None,
+    checks: Checks | None = None,
+) -> Iterator[Case]:
+    """Hold the store for a repair of the case, where one may begin; errors as `repair`. Changes nothing."""
+    if suspected is not None and not is_number(suspected, 0, 1):
+        raise InvalidInput("suspected is a probability", witness=suspected)
+    if number(wait) is None:
+        raise InvalidInput("a wait is a number of seconds, finite and not negative", witness=wait)
+    (checks or Checks()).all()  # one that cannot be loaded is told before anything is done
+    with store.repairing(case, wait=wait):
+        declared = store.case(case)
+        if declared.attempts >= FAILURES and not retry:
+            raise RepairsFailed(
+                f"{declared.attempts} repairs of case {case} have failed; find out why, then retry",
+                witness=declared.attempts,
+            )
+        yield declared
 
 
 def undo(
