@@ -17,12 +17,13 @@ ItemId = Annotated[str, typer.Argument(metavar="ID", help="The item, or a beginn
 
 
 def add_to(app: typer.Typer) -> None:
-    """Register review list, show, approve, reject."""
+    """Register review list, show, approve, reject, keep."""
     group = typer.Typer(help="What waits for a person.", no_args_is_help=True, rich_markup_mode=None)
     command(group, "list")(listed)
     command(group, "show")(shown)
     command(group, "approve")(approve)
     command(group, "reject")(reject)
+    command(group, "keep")(keep)
     app.add_typer(group, name="review")
 
 
@@ -103,6 +104,26 @@ def reject(
         emit(item.to_json())
     else:
         say(f"{'would reject' if dry_run else 'rejected'} {item.id}")
+    return CLEAN
+
+
+def keep(
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Artifacts, like user/42::home.")],
+    db: Db,
+    actor: Actor,
+    reason: Reason,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> int:
+    """Let artifacts stay beside each other as they are; not named again until one of them changes."""
+    with opened(db) as memory:
+        kept = memory.housekeeper().keep(
+            [Key.parse(key) for key in keys], actor=actor, reason=reason, dry_run=dry_run
+        )
+    if as_json:
+        emit({"kept": [str(key) for key in kept], "dry_run": dry_run})
+    else:
+        say(f"{'would keep' if dry_run else 'kept'} {', '.join(map(str, kept))}")
     return CLEAN
 
 

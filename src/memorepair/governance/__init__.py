@@ -10,6 +10,7 @@ limits     caps on items, repairs and impact, and their rate
 loops      how often the same remedy has been tried on the same artifact
 queue      `Queue`: what waits, by priority, bounded, kept in the store
 governor   `Governor`: the gate of repair, made of the others
+decisions  what a person has said is to stay as it is
 review     `Desk`: what a person sees, approves and rejects
 ========== ============================================================================================
 """

@@ -49,6 +49,20 @@ REMEDY_OF: Mapping[str, Remedy] = MappingProxyType(
 )
 """What is done about a finding; a code that is not here is for a person."""
 
+_SORTS = ("conflict", "duplicate")
+
+
+def sort_of(code: str) -> str:
+    """What a decision about a finding is about: however a conflict or a duplicate was found, it is one."""
+    return next((sort for sort in _SORTS if code.startswith(sort)), code)
+
+
+def decided(finding: Finding) -> tuple[str, tuple[tuple[Key, int], ...]]:
+    """What a person decides about a finding: its sort, and whom its remedy acts on, as they were seen."""
+    versions = dict(zip(finding.keys, finding.versions, strict=True))
+    return sort_of(finding.code), tuple((key, versions[key]) for key in _acts_on(finding))
+
+
 ALARMS = "retrieval"
 """Alarms are no damage: what they hint at is looked for, and that has the remedy."""
 

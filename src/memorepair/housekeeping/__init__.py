@@ -6,6 +6,7 @@ module      what it holds
 keeping     `Keeping`: what a keeper expects, what may act, how much
 looking     a check-up, its diagnosis, the remedies as they would act now
 dividing    a remedy as several, each for part of its artifacts
+deciding    what a person has said is right as it is
 acting      remedies pass the gate, and what may go is carried out
 reviewing   what a person says of what waits; what waited for its time
 rounds      what one patrol looks at

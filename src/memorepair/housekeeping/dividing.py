@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memorepair.governance import Item
 from memorepair.health.remedies import Wanted
 from memorepair.memory.artifact import Json, Key
 from memorepair.repair.ports import Remedy
@@ -12,7 +13,7 @@ from memorepair.repair.ports import Remedy
 
 def singly(wanted: Wanted) -> list[Wanted]:
     """The remedy for each group, pair or artifact by itself; none where it is one already."""
-    groups = _places(wanted)
+    groups = places(wanted)
     if len(groups) < 2:
         return []
     return [_part(wanted, [group]) for group in groups]
@@ -20,13 +21,14 @@ def singly(wanted: Wanted) -> list[Wanted]:
 
 def set_apart(wanted: Wanted, stuck: frozenset[Key]) -> tuple[Wanted | None, Wanted | None]:
     """What may go on, and what a person has to look at."""
-    groups = _places(wanted)
+    groups = places(wanted)
     held = [group for group in groups if any(wanted.keys[place] in stuck for place in group)]
     free = [group for group in groups if group not in held]
     return (_part(wanted, free) if free else None), (_part(wanted, held) if held else None)
 
 
-def _places(wanted: Wanted) -> list[list[int]]:
+def places(wanted: Wanted | Item) -> list[list[int]]:
+    """The places of its keys, by group, pair or artifact."""
     groups = wanted.params.get("groups")
     if wanted.remedy is Remedy.MERGE and isinstance(groups, list):
         lists = [group for group in groups if isinstance(group, list)]
@@ -36,7 +38,7 @@ def _places(wanted: Wanted) -> list[list[int]]:
 
 
 def _part(wanted: Wanted, groups: Sequence[Sequence[int]]) -> Wanted:
-    places = [place for group in groups for place in group]
+    chosen = [place for group in groups for place in group]
     params: dict[str, Json] = {}
     if wanted.remedy is Remedy.MERGE:
         joined: list[Json] = []
@@ -47,5 +49,5 @@ def _part(wanted: Wanted, groups: Sequence[Sequence[int]]) -> Wanted:
         params["groups"] = joined
     weights = wanted.params.get("weights")
     if isinstance(weights, list):
-        params["weights"] = [weights[place] for place in places]
-    return replace(wanted, keys=tuple(wanted.keys[place] for place in places), params=params)
+        params["weights"] = [weights[place] for place in chosen]
+    return replace(wanted, keys=tuple(wanted.keys[place] for place in chosen), params=params)

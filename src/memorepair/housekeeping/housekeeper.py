@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from memorepair.governance import Desk, Governor, Item, grade_of
+from memorepair.governance.decisions import Decisions
 from memorepair.health.blockindex import BlockIndex
 from memorepair.health.checkup import CheckUp
 from memorepair.health.detector import Detector
@@ -196,6 +197,22 @@ class Housekeeper:
         """
         return self._reviewing.reject(id, actor=actor, reason=reason, dry_run=dry_run)
 
+    def keep(self, keys: Sequence[Key], *, actor: str, reason: str, dry_run: bool = False) -> tuple[Key, ...]:
+        """Let artifacts stay beside each other as they are, by a person; returns them.
+
+        What they mean to each other (a conflict, a duplicate, a doubtful scope) is no finding any more, until
+        one of them changes. Damage of structure still is.
+
+        Raises
+        ------
+        UnknownId
+            There is no such artifact.
+        InvalidInput
+            None is named, or one twice; nobody signs, or without a reason; something of them waits for a
+            decision, which is rejected instead.
+        """
+        return self._reviewing.keep(keys, actor=actor, reason=reason, dry_run=dry_run)
+
     # patrol ----------------------------------------------------------------------------------------
 
     def patrol(
@@ -235,6 +252,7 @@ class Housekeeper:
             self._store.note(HEALTH, {"schedule": schedule.made(due, now)})
             self.governor.queue.forget(now - QUEUE_DAYS * 86_400 * 10**9)
             self.ledger.forget()
+            Decisions(self._store).forget()
         return Patrol(
             checks=tuple(check.name for check in due),
             report=report,

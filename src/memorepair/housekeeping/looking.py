@@ -17,6 +17,7 @@ from memorepair.health.remedies import Wanted, propose
 from memorepair.health.retrieval import HOUR, alarms
 from memorepair.health.rows import Rows
 from memorepair.health.thresholds import Threshold
+from memorepair.housekeeping.deciding import undecided
 from memorepair.housekeeping.keeping import Keeping
 from memorepair.ledger.spans import span
 from memorepair.memory.exchange import Progress
@@ -56,6 +57,7 @@ class Looking:
                 now=self.store.now(),
                 progress=progress or silent,
             )
+        found = undecided(self.store, found)
         if since is not None:
             return found
         findings = [*found.findings, *self._index()]

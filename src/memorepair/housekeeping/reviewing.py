@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
 from memorepair.errors import InvalidInput, StaleRead, Tombstoned, UndoRefused
 from memorepair.governance import Desk, Governor, Item, Status
+from memorepair.governance.decisions import ANY, Decisions
 from memorepair.governance.governor import ACTED
 from memorepair.health.relocating import relocated
 from memorepair.health.remedies import Wanted
 from memorepair.housekeeping.acting import Acting
+from memorepair.housekeeping.deciding import groups_of
 from memorepair.housekeeping.looking import Looking
 from memorepair.memory.artifact import CaseStatus, Key, Scope
 from memorepair.memory.exchange import Progress
@@ -189,9 +192,34 @@ class Reviewing:
         """As `Housekeeper.reject`."""
         require_names(actor, reason)
         item = self._desk.open(id)
+        as_shown = self._is_as_shown(item)
         if item.case is not None:
             engine.undo(self._store, item.case, actor=actor, reason=reason, dry_run=dry_run)
-        return item if dry_run else self._desk.rejected(item, actor=actor, reason=reason)
+        if dry_run:
+            return item
+        if as_shown:
+            Decisions(self._store).keep(groups_of(item), actor=actor, reason=reason)
+        return self._desk.rejected(item, actor=actor, reason=reason)
+
+    def _is_as_shown(self, item: Item) -> bool:
+        """What has changed since, nobody has seen: it is refused this once, and no decision is kept."""
+        if item.case is not None:
+            return item.params.get(ACTED) == fingerprint(self._store, item.keys)
+        return self._looking.again(item) is not None
+
+    def keep(self, keys: Sequence[Key], *, actor: str, reason: str, dry_run: bool = False) -> tuple[Key, ...]:
+        """As `Housekeeper.keep`."""
+        require_names(actor, reason)
+        if not keys or len(set(keys)) < len(keys):
+            raise InvalidInput("artifacts to keep are named, each once", witness=tuple(keys))
+        for key in keys:
+            self._store.describe(key)
+        for item in self._desk.waiting():
+            if set(keys) <= set(item.keys):
+                raise InvalidInput(f"{item.id} waits for a decision on them: reject it", witness=item.id)
+        if not dry_run:
+            Decisions(self._store).keep([(ANY, keys)], actor=actor, reason=reason)
+        return tuple(keys)
 
 
 def _changed(item: Item) -> StaleRead:
