@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memorepair.errors import InvalidInput, UnknownId, Withdrawn
+from memorepair.errors import InvalidInput, TraceMismatch, UnknownId, Withdrawn
 from memorepair.facade import Memory
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Json, Key, State
-from memorepair.recovery import Effect, Run, Tool, tool
+from memorepair.recovery import Effect, Recorder, Run, Tool, tool
 
 SCOPE = ("user", "42")
 HERE = (*SCOPE, "run:r")
@@ -183,6 +184,27 @@ def test_a_search_stands_on_what_its_query_was_made_from(memory: Memory, run: Ru
         assert b"Zoe sleeps" not in file.read_bytes()
 
 
+@pytest.mark.parametrize("by", ["text", "vector"])
+def test_no_word_of_a_query_is_in_any_file(memory: Memory, run: Run, by: str) -> None:
+    """Whether it says what it was made from or not, whether it finds anything or not, erased or not."""
+    memory.record("Zanzibar lies by the sea", id="gone", scope=SCOPE)
+    with run:
+        run.recall("canary-Zanzibar 4711")
+        run.recall("home")
+        (found,) = run.recall("zANZIBAR")
+        assert found.content.startswith("Zanzibar")
+    for n in range(60):
+        memory.search(f"canary-Zanzibar {n}", scope=SCOPE, by=by)
+    memory.retrieval()
+    memory.repair(memory.delete("user/42::gone", erase=True, actor="ada", reason="asked"))
+    memory.close()
+    files = list(memory.store.path.parent.iterdir())
+    assert len(files) > 1
+    for file in files:
+        said = file.read_bytes()
+        assert not any(form.encode() in said for form in ("canary", "Zanzibar", "zANZIBAR"))
+
+
 def test_steps_are_found_by_no_search_of_the_scope(memory: Memory, run: Run) -> None:
     with run:
         run.claim("home is a castle")
@@ -346,3 +368,24 @@ def test_a_tool_that_cannot_be_called_so_is_not_called(memory: Memory, run: Run)
 def test_what_nothing_can_stand_on_is_refused(run: Run, uses: Any) -> None:
     with run, pytest.raises(InvalidInput):
         run.claim("x", uses=uses)
+
+
+@pytest.mark.parametrize("asked", ["home", "Lyon"])
+def test_a_replay_that_asks_something_else_is_told(memory: Memory, run: Run, asked: str) -> None:
+    """By the digest of the query alone."""
+    memory.record("it rains", id="rain", scope=SCOPE)
+
+    def agent(recorder: Recorder, query: str = asked) -> None:
+        found = recorder.recall(query)
+        wet = recorder.read("user/42::rain")
+        recorder.answer("stay in" if "rain" in str(wet.content) else "go out", uses=[*found, wet])
+
+    with run:
+        agent(run, "home")
+    again = partial(memory.recover, "r", "user/42::rain", reason="r", actor="a", agent=agent)
+    texts = {"user/42::rain": "it is dry"}
+    if asked == "home":
+        assert again(replacements=texts).answer == "go out"
+    else:
+        with pytest.raises(TraceMismatch, match="searched for something else"):
+            again(replacements=texts)

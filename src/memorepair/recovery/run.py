@@ -88,6 +88,10 @@ def said(say: Said) -> str:
     return say()
 
 
+_MARK, _DIGEST = 8, 32
+"""Hexadecimal digits."""
+
+
 class Recorder(ABC):
     """The verbs of an agent; what becomes of a step is for the run or the replay to say.
 
@@ -167,15 +171,21 @@ class Recorder(ABC):
     ) -> tuple[Step, ...]:
         """Search the memory; a step for each memory found, or one that says that nothing was.
 
-        The steps keep the query: `uses` is what it was made from, so that it goes when that goes.
+        `uses` is what the query was made from: what was found stands on that too. The steps keep a keyed
+        digest of the query, none of its words, whatever it was made from.
         """
+        check_word(query, "a query")
         name = self._name("recall", None)
         where = self._scope if scope is None else as_scope(scope)
         found = self._find(name, query, where, limit)
-        how: dict[str, Json] = {"recall": name, "query": query}
+        how: dict[str, Json] = {"recall": name, "query": self._digest(query)}
         if not found:
             self._settle(self._asked(name, Kind.MEMORY_READ, "[]", uses, cost=0.0, more=how))
         return tuple(self._read(key, None, how, _reads(uses)) for key in found)
+
+    def _digest(self, query: str) -> list[Json]:
+        """What is kept of a query: a mark of the store's key, and a digest with that key."""
+        return [self._store.digest("query")[:_MARK], self._store.digest(f"query\0{query}")[:_DIGEST]]
 
     def claim(
         self,
