@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from memorepair.errors import InvalidInput
-from memorepair.memory.values import check_type, is_number, is_whole
+from memorepair.memory.values import check_counts, check_numbers, check_type
 from memorepair.repair.ports import Grade, Proposal, Remedy
 
 _USUAL: Mapping[Remedy, Grade] = MappingProxyType(
@@ -62,11 +62,9 @@ class Policy:
         for remedy, grade in self.stricter.items():
             if not isinstance(grade, Grade) or grade < _USUAL[remedy]:
                 raise InvalidInput(f"{remedy} has grade {int(_USUAL[remedy])} at least", witness=grade)
-        if not is_number(self.window_s, low=0) or not is_whole(self.bulk, low=1):
-            raise InvalidInput("a window is not negative, a bulk from 1", witness=self.window_s)
-        for share in (self.least_confidence, self.withdraw_leaks):
-            if not is_number(share, 0, 1):
-                raise InvalidInput("a confidence is within 0 and 1", witness=share)
+        check_numbers(self, "a policy", "window_s")
+        check_counts(self, "a policy", "bulk")
+        check_numbers(self, "a policy", "least_confidence", "withdraw_leaks", high=1)
 
 
 def grade_of(proposal: Proposal, policy: Policy) -> Grade:

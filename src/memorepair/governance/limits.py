@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memorepair.errors import InvalidInput
 from memorepair.governance.attempts import Attempts
 from memorepair.memory.store import Store
-from memorepair.memory.values import is_number, is_whole
+from memorepair.memory.values import check_counts, check_numbers
 from memorepair.repair.ports import Proposal
 
 _SECOND = 10**9
@@ -41,11 +40,9 @@ class Limits:
     slower: float = 1.5
 
     def __post_init__(self) -> None:
-        for count in (self.items, self.repairs_a_day, self.least_a_day, self.repairs_a_minute):
-            if not is_whole(count, low=1):
-                raise InvalidInput("a limit is a whole number from 1", witness=count)
-        if not is_number(self.share_a_day, 0, 1) or not is_number(self.slower, low=1):
-            raise InvalidInput("a share is within 0 and 1, a slowdown from 1", witness=self.share_a_day)
+        check_counts(self, "limits", "items", "repairs_a_day", "least_a_day", "repairs_a_minute")
+        check_numbers(self, "limits", "share_a_day", high=1)
+        check_numbers(self, "limits", "slower", low=1)
 
 
 class Meter:

@@ -18,7 +18,7 @@ from memorepair.health.drift import Drift, keep_anchors, moved
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.exchange import Progress
 from memorepair.memory.store import Store
-from memorepair.memory.values import is_number, is_whole, require_names
+from memorepair.memory.values import check_counts, check_numbers, is_number, is_whole, require_names
 from memorepair.memory.vectors import Embedder, Space, Vectors, embedded, space_of
 
 KEEP_DAYS = 15.0
@@ -53,11 +53,8 @@ class Bounds:
     neighbours: int = 10
 
     def __post_init__(self) -> None:
-        if not is_number(self.overlap, 0, 1):
-            raise InvalidInput("an overlap is within 0 and 1", witness=self.overlap)
-        for count in (self.queries, self.rows, self.neighbours):
-            if not is_whole(count, low=1):
-                raise InvalidInput("queries, rows and neighbours are whole numbers from 1", witness=count)
+        check_numbers(self, "an alignment check", "overlap", high=1)
+        check_counts(self, "an alignment check", "queries", "rows", "neighbours")
 
 
 DEFAULT = Bounds()

@@ -15,7 +15,7 @@ import numpy as np
 from memorepair.errors import InvalidInput
 from memorepair.health.finding import Damage, Finding, Level
 from memorepair.memory.artifact import Hit, Json, Scope, check_scope
-from memorepair.memory.values import is_number, is_whole
+from memorepair.memory.values import check_counts, check_numbers, is_number, is_whole
 
 HOUR = 3_600 * 10**9
 """Nanoseconds."""
@@ -205,12 +205,9 @@ class Limits:
     searches: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("similarity_drop", "latency_jump", "repeated", "rejected_rise", "foreign"):
-            if not is_number(getattr(self, name), low=0):
-                raise InvalidInput(f"{name} is a number from 0", witness=name)
-        for count in (self.hours, self.searches):
-            if not is_whole(count, low=1):
-                raise InvalidInput("hours and searches are whole numbers from 1", witness=count)
+        shares = ("similarity_drop", "latency_jump", "repeated", "rejected_rise", "foreign")
+        check_numbers(self, "alarms", *shares)
+        check_counts(self, "alarms", "hours", "searches")
 
 
 NEXT: Mapping[str, tuple[Damage, str, tuple[str, ...]]] = MappingProxyType(

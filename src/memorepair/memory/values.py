@@ -69,6 +69,21 @@ def is_whole(value: object, low: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value < 1 << 63
 
 
+def check_counts(owner: object, what: str, *names: str) -> None:
+    """Refuse attributes of `owner` that are no whole numbers from 1; `what` is whose they are."""
+    for name in names:
+        if not is_whole(getattr(owner, name), low=1):
+            raise InvalidInput(f"the {name} of {what} is a whole number from 1", witness=getattr(owner, name))
+
+
+def check_numbers(owner: object, what: str, *names: str, low: float = 0, high: float = math.inf) -> None:
+    """Refuse attributes of `owner` that are no numbers within the bounds; `what` is whose they are."""
+    for name in names:
+        if not is_number(getattr(owner, name), low, high):
+            bounds = f"from {low:g} on" if high == math.inf else f"within {low:g} and {high:g}"
+            raise InvalidInput(f"the {name} of {what} is a number {bounds}", witness=getattr(owner, name))
+
+
 def check_names(actor: object, reason: object) -> None:
     """Refuse an actor or a reason that is given and no text."""
     for name, text in (("an actor", actor), ("a reason", reason)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from memorepair.errors import InvalidInput, StepFailed
 from memorepair.memory.artifact import Json
-from memorepair.memory.values import check_type, is_whole
+from memorepair.memory.values import check_counts, check_type
 from memorepair.memory.vectors import Vectors, space_of
 from memorepair.repair.operators.endpoint import Endpoint
 
@@ -60,9 +60,7 @@ class EndpointEmbedder:
     def __post_init__(self) -> None:
         check_type(self.endpoint, Endpoint, "the endpoint of an embedder is an Endpoint")
         check_type(self.shorten, bool, "shorten is True or False")
-        for name, count in (("batch", self.batch), ("characters", self.characters)):
-            if not is_whole(count, low=1):
-                raise InvalidInput(f"the {name} of an embedder is a whole number from 1", witness=count)
+        check_counts(self, "an embedder", "batch", "characters")
         space_of(self)
 
     @classmethod

