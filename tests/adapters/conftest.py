@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from memorepair.adapters.files import locate, read_json
 from memorepair.adapters.shapes import Row, as_list, as_object
-from memorepair.adapters.tau_bench.database import Database, read_database
+from memorepair.adapters.tau_bench.database import TABLES, Database, read_database
 from memorepair.adapters.tau_bench.importer import Import, read_import
 from memorepair.adapters.tau_bench.traces import Run, read_runs
 from memorepair.memory.artifact import Json
@@ -54,3 +55,32 @@ def answers(tau_bench: Path) -> dict[str, Row]:
         return {f"run-{run['task_id']}-{run['trial']}": run for run in known}
 
     return read_json(locate(tau_bench, "replay_answers.json"), read)
+
+
+def _tuples(value: Json) -> object:
+    if isinstance(value, dict):
+        return tuple((name, _tuples(member)) for name, member in sorted(value.items()))
+    if isinstance(value, list):
+        return tuple(_tuples(member) for member in value)
+    return value
+
+
+def _hash_of(database: Database) -> Callable[[Mapping[tuple[str, str], Row]], str]:
+    # The text of a tuple is made of its members' texts, so rows that stay are turned into text once.
+    kept = {table: {id: str(_tuples(row)) for id, row in database.table(table).items()} for table in TABLES}
+
+    def digest(own: Mapping[tuple[str, str], Row]) -> str:
+        tables = []
+        for table in sorted(TABLES):
+            texts = kept[table] | {id: str(_tuples(row)) for (of, id), row in own.items() if of == table}
+            members = ", ".join(f"({id!r}, {text})" for id, text in sorted(texts.items()))
+            tables.append(f"({table!r}, ({members}))")
+        return sha256(f"({', '.join(tables)})".encode()).hexdigest()
+
+    return digest
+
+
+@pytest.fixture(scope="session")
+def hash_of() -> Callable[[Database], Callable[[Mapping[tuple[str, str], Row]], str]]:
+    """The benchmark's hash of a database with rows of a run's own: sha256 of its sorted tuples as text."""
+    return _hash_of

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import cast
 
 import pytest
 
 from memorepair.adapters.shapes import Row, list_of
 from memorepair.adapters.tau_bench.acts import act
-from memorepair.adapters.tau_bench.database import TABLES, Database
+from memorepair.adapters.tau_bench.database import Database
 from memorepair.adapters.tau_bench.effects import changed
 from memorepair.adapters.tau_bench.running import run_tool
 from memorepair.adapters.tau_bench.state import Held, RunState
 from memorepair.adapters.tau_bench.traces import Run, ToolCall
 from memorepair.errors import InvalidInput
-from memorepair.memory.artifact import Json
+
+HashOf = Callable[[Database], Callable[[Mapping[tuple[str, str], Row]], str]]
 
 
 class Watched(RunState):
@@ -57,32 +57,10 @@ def test_the_tools_leave_the_rows_that_the_results_tell(database: Database, runs
         assert all(acted.own[key] == row for key, row in told.own.items())
 
 
-def _tuples(value: Json) -> object:
-    if isinstance(value, dict):
-        return tuple((name, _tuples(member)) for name, member in sorted(value.items()))
-    if isinstance(value, list):
-        return tuple(_tuples(member) for member in value)
-    return value
-
-
-def _texts(database: Database) -> dict[str, dict[str, str]]:
-    return {table: {id: str(_tuples(row)) for id, row in database.table(table).items()} for table in TABLES}
-
-
-def _hash(texts: Mapping[str, Mapping[str, str]], own: Mapping[tuple[str, str], Row]) -> str:
-    """The benchmark's hash of the whole database: sha256 of the text of its sorted tuples."""
-    tables = []
-    for table in sorted(TABLES):
-        rows = {**texts[table], **{id: str(_tuples(row)) for (of, id), row in own.items() if of == table}}
-        members = ", ".join(f"({id!r}, {text})" for id, text in sorted(rows.items()))
-        tables.append(f"({table!r}, ({members}))")
-    return sha256(f"({', '.join(tables)})".encode()).hexdigest()
-
-
 def test_the_database_after_a_run_has_the_gold_hash_exactly_where_it_is_stated(
-    database: Database, runs: tuple[Run, ...], answers: Mapping[str, Row]
+    database: Database, runs: tuple[Run, ...], answers: Mapping[str, Row], hash_of: HashOf
 ) -> None:
-    texts = _texts(database)
+    digest = hash_of(database)
     gold = {run["task_id"]: run["gt_data_hash"] for run in answers.values() if run["gt_data_hash"]}
     matched = 0
     for run in runs:
@@ -90,17 +68,21 @@ def test_the_database_after_a_run_has_the_gold_hash_exactly_where_it_is_stated(
         for call in calls_of(run):
             run_tool(call, state, database)
         if run.task in gold:
-            reached = _hash(texts, state.own) == gold[run.task]
+            reached = digest(state.own) == gold[run.task]
             assert reached == answers[run.name]["final_database_equals_gold"], run.name
             matched += reached
     assert matched > 50
 
 
 def test_after_the_migration_a_selective_replay_runs_what_changed_and_ends_where_a_full_one_does(
-    database: Database, migrated: dict[str, Row], runs: tuple[Run, ...], answers: Mapping[str, Row]
+    database: Database,
+    migrated: dict[str, Row],
+    runs: tuple[Run, ...],
+    answers: Mapping[str, Row],
+    hash_of: HashOf,
 ) -> None:
     after = replace(database, users=migrated)
-    texts = _texts(after)
+    digest = hash_of(after)
     ran = 0
     for run in runs:
         known = list_of(answers[run.name], "calls", run.name)
@@ -122,7 +104,7 @@ def test_after_the_migration_a_selective_replay_runs_what_changed_and_ends_where
                 for change in changed(call, selective):
                     selective.put(change.table, change.id, Held(artifact="", row=change.row))
         assert differing == stale, run.name
-        assert _hash(texts, selective.own) == _hash(texts, full.own), run.name
+        assert digest(selective.own) == digest(full.own), run.name
     assert ran == 85  # of 784: 699 calls saved, 89 %
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,9 @@ from memorepair.housekeeping import Keeping
 from memorepair.ledger import to_html, to_markdown
 from memorepair.memory.artifact import Draft, Embedding, Key, Slot, State
 from memorepair.repair.ports import Grade, Remedy
+
+if TYPE_CHECKING:
+    from tests.conftest import Clock
 
 U = ("user", "42")
 FACTS = (
@@ -30,13 +34,8 @@ BEFORE, AFTER = {"retrieval P95 ms": 400.0}, {"retrieval P95 ms": 90.0}
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> Iterator[mr.Memory]:
-    now = [1_700_000_000 * 10**9]
-
-    def clock() -> int:
-        now[0] += 10**9
-        return now[0]
-
+def memory(tmp_path: Path, clock: Clock) -> Iterator[mr.Memory]:
+    clock.tick = 10**9
     with mr.Memory.open(tmp_path / "agent.db", clock=clock) as opened:
         for place, fact in enumerate(FACTS):
             for copy, text in enumerate((fact, f" {fact.upper()}", f"{fact}  ")):

@@ -88,9 +88,7 @@ class Reviewing:
             return self._decide(item, keep, actor, reason, dry_run)
         proposal = self._looking.again(item)
         if proposal is None:
-            if not dry_run:
-                self._desk.expired(item)
-            raise _changed(item)
+            raise self._expired(item, dry_run)
         outcome = self._signed(item, proposal, actor, reason, dry_run)
         if move is not None and outcome.case is not None:
             return self._leak(self._desk.show(item.id), actor, reason, dry_run, move)
@@ -103,8 +101,13 @@ class Reviewing:
         if not dry_run:
             with suppress(UndoRefused):  # later work stands on it: what is left is found again
                 engine.undo(self._store, item.case or 0, actor=actor, reason=reason)
+        raise self._expired(item, dry_run)
+
+    def _expired(self, item: Item, dry_run: bool) -> StaleRead:
+        """What it looks at is not what was shown: it expires, unless it was only asked what would be."""
+        if not dry_run:
             self._desk.expired(item)
-        raise _changed(item)
+        return StaleRead(f"what {item.id} looks at has changed since", witness=item.id)
 
     def _signed(self, item: Item, proposal: Proposal, actor: str, reason: str, dry_run: bool) -> Outcome:
         if dry_run:
@@ -140,9 +143,7 @@ class Reviewing:
             engine.undo(self._store, item.case, actor=actor, reason=reason, dry_run=dry_run)
         proposal = self._looking.propose(wanted)
         if proposal is None:
-            if not dry_run:
-                self._desk.expired(item)
-            raise _changed(item)
+            raise self._expired(item, dry_run)
         return self._signed(item, proposal, actor, reason, dry_run)
 
     def _leak(self, item: Item, actor: str, reason: str, dry_run: bool, move: Scope | None = None) -> Outcome:
@@ -220,7 +221,3 @@ class Reviewing:
         if not dry_run:
             Decisions(self._store).keep([(ANY, keys)], actor=actor, reason=reason)
         return tuple(keys)
-
-
-def _changed(item: Item) -> StaleRead:
-    return StaleRead(f"what {item.id} looks at has changed since", witness=item.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from memorepair.errors import InvalidInput, RepairsFailed, StaleRead, Withdrawn
@@ -66,7 +66,10 @@ def plan(
     """
     check_budget(budget)
     event, cascade = _state(store, case)
-    return _plan(store, event, cascade, operators, pricing, tradeoff, budget, ties, solver)
+    terms = _Terms(
+        operators=operators, pricing=pricing, tradeoff=tradeoff, budget=budget, ties=ties, solver=solver
+    )
+    return _plan(store, event, cascade, terms)
 
 
 def why(
@@ -176,6 +179,9 @@ def repair(
     being sunk. Without `cutoff` nothing is released early (`execute`): for comparison.
     """
     check_budget(budget)
+    terms = _Terms(
+        operators=operators, pricing=pricing, tradeoff=tradeoff, budget=budget, ties=ties, solver=solver
+    )
     judges = checks or Checks()
     with admitted(store, case, wait=wait, retry=retry, suspected=suspected, checks=judges) as declared:
         store.discard_staged(case)  # of a repair that died
@@ -184,18 +190,7 @@ def repair(
             declared = store.case(case)
         try:
             report = _repair(
-                store,
-                case,
-                operators,
-                pricing,
-                tradeoff,
-                budget,
-                ties,
-                solver,
-                reselect,
-                cutoff,
-                judges,
-                progress,
+                store, case, terms, checks=judges, reselect=reselect, cutoff=cutoff, progress=progress
             )
         except BaseException:
             store.discard_staged(case)
@@ -252,34 +247,42 @@ def undo(
         return store.undo(case, actor=actor, reason=reason, dry_run=dry_run)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Terms:
+    """What the plans of a call are made by, as `plan` takes it."""
+
+    operators: OperatorTable
+    pricing: Pricing | None
+    tradeoff: float | None
+    budget: float | None
+    ties: Ties
+    solver: str
+
+
 def _repair(
     store: Store,
     case: int,
-    operators: OperatorTable,
-    pricing: Pricing | None,
-    tradeoff: float | None,
-    budget: float | None,
-    ties: Ties,
-    solver: str,
+    terms: _Terms,
+    *,
+    checks: Checks,
     reselect: bool,
     cutoff: bool,
-    checks: Checks,
     progress: Progress | None,
 ) -> RepairReport:
     spent = Fraction(0)
     for attempt in range(1, ATTEMPTS + 1):
         event, cascade = _state(store, case)  # kappa_e, C(F), D(F), Ret(e); B is up
-        left = None if budget is None else float(max(fraction(budget) - spent, Fraction(0)))
-        chosen = _plan(store, event, cascade, operators, pricing, tradeoff, left, ties, solver)
+        left = None if terms.budget is None else float(max(fraction(terms.budget) - spent, Fraction(0)))
+        chosen = _plan(store, event, cascade, replace(terms, budget=left))
         store.begin_repair(case, chosen.digest, again=attempt > 1)
         store.set_scale(case, scale_of(chosen.candidates))  # the first plan's stays
-        replan = _replanning(store, cascade, chosen, ties, solver) if reselect else None
+        replan = _replanning(store, cascade, chosen, terms) if reselect else None
         execution = execute(
             store,
             event,
             cascade,
             chosen,
-            operators,
+            terms.operators,
             checks=checks,
             replan=replan,
             cutoff=cutoff,
@@ -294,22 +297,28 @@ def _repair(
                 execution,
                 spent_before=float(spent),
                 attempts=attempt,
-                budget=budget,
+                budget=terms.budget,
             )
         store.discard_staged(case)
         spent += fraction(execution.cost)
     raise StaleRead(f"case {case} changed in each of {ATTEMPTS} attempts", witness=case)
 
 
-def _replanning(store: Store, cascade: Cascade, first: RepairPlan, ties: Ties, solver: str) -> Replan | None:
+def _replanning(store: Store, cascade: Cascade, first: RepairPlan, terms: _Terms) -> Replan | None:
     """How the rest of a plan is chosen anew; None where everything was required anyway."""
-    if solver == REPAIR_ALL:
+    if terms.solver == REPAIR_ALL:
         return None
     scale = store.case(cascade.case).scale
 
     def replan(rest: Candidates, left: float | None) -> RepairPlan:
         plan = make_plan(
-            cascade, rest, tradeoff=first.tradeoff, budget=left, ties=ties, solver=solver, scale=scale
+            cascade,
+            rest,
+            tradeoff=first.tradeoff,
+            budget=left,
+            ties=terms.ties,
+            solver=terms.solver,
+            scale=scale,
         )
         store.begin_repair(cascade.case, plan.digest, again=True)
         return plan
@@ -339,20 +348,15 @@ def _event(store: Store, case: int) -> RepairEvent:
     return event_of(store, declared)
 
 
-def _plan(
-    store: Store,
-    event: RepairEvent,
-    cascade: Cascade,
-    operators: OperatorTable,
-    pricing: Pricing | None,
-    tradeoff: float | None,
-    budget: float | None,
-    ties: Ties,
-    solver: str,
-) -> RepairPlan:
-    candidates = build_candidates(store, cascade, event, operators, pricing or Pricing())
-    scale = store.case(cascade.case).scale
+def _plan(store: Store, event: RepairEvent, cascade: Cascade, terms: _Terms) -> RepairPlan:
+    candidates = build_candidates(store, cascade, event, terms.operators, terms.pricing or Pricing())
     made = make_plan(
-        cascade, candidates, tradeoff=tradeoff, budget=budget, ties=ties, solver=solver, scale=scale
+        cascade,
+        candidates,
+        tradeoff=terms.tradeoff,
+        budget=terms.budget,
+        ties=terms.ties,
+        solver=terms.solver,
+        scale=store.case(cascade.case).scale,
     )
     return replace(made, suspected=tuple(store.suspects(cascade.case)))
