@@ -354,6 +354,26 @@ def test_a_time_limit_of_0_still_answers_with_a_proof() -> None:
     assert selection.verify()
 
 
+@pytest.mark.parametrize("nodes", [0, 1, 10, 60])
+@pytest.mark.parametrize("family", ["prov-1e2", "provD-1e2"])
+def test_no_more_decisions_than_allowed(family: str, nodes: int) -> None:
+    drawn = generate(family)
+    value = np.rint(drawn.value * 1000).astype(np.int64)
+    cost = np.maximum(1, np.rint(drawn.cost * 1000).astype(np.int64))
+    selection = select(
+        value=value,
+        cost=cost,
+        requires=drawn.requires,
+        budget=int(0.3 * cost.sum()),
+        gap=0,
+        node_limit=nodes,
+        time_limit=None,
+        ilp=None,
+    )
+    assert len(selection.leaves) <= nodes + 1
+    assert selection.verify()
+
+
 def test_the_same_answer_in_every_process() -> None:
     code = (
         "import numpy as np; from memorepair import select; from memorepair.graphs import generate\n"

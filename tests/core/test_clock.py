@@ -8,7 +8,7 @@ from numba.core import event
 
 from memorepair import Status, compiling, select
 from memorepair.graphs import Digraph, generate
-from memorepair.graphs.digraph import Int64
+from memorepair.graphs.digraph import Index, Int64
 from memorepair.solvers import budgeted
 from memorepair.solvers.parametric import Close, Groups, price_groups
 
@@ -55,13 +55,15 @@ def test_a_time_limit_counts_the_search_alone(
 ) -> None:
     compiling.compiled(kernel)
 
-    def slow(requires: Digraph, value: Int64, cost: Int64, close: Close | None = None) -> Groups:
+    def slow(
+        requires: Digraph, value: Int64, cost: Int64, close: Close, *, stop: Index, budget: int
+    ) -> Groups:
         if compiles:
             with event.trigger_event("numba:compiler_lock"):
                 hands.now += HOUR
         else:
             hands.now += HOUR
-        return price_groups(requires, value, cost, close)
+        return price_groups(requires, value, cost, close, stop=stop, budget=budget)
 
     monkeypatch.setattr(budgeted, "price_groups", slow)
     drawn = generate("prov-1e2")

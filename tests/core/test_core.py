@@ -17,6 +17,7 @@ from memorepair.problems import leaves
 from memorepair.reductions.knapsack import Knapsack
 from memorepair.solvers import branching
 from memorepair.solvers.core import losing
+from memorepair.solvers.limits import Limits
 from memorepair.solvers.pricing import PriceSearch
 
 Draw = Callable[[np.random.Generator], SelectionInstance]
@@ -72,7 +73,7 @@ def test_what_the_bound_decides_holds_in_every_better_set() -> None:
         instance = knapsack(rng)
         reduced, _ = Knapsack().apply(instance)
         assert reduced is not None
-        search = PriceSearch(reduced)
+        search = PriceSearch(reduced, Limits(gap=0.0, nodes=0))
         root = search.root()
         bound = search.bound(root, (Fraction(1),), (), -(10**9))
         assert bound.value is not None

@@ -15,9 +15,9 @@ from memorepair.problems.integers import nearest, shown
 from memorepair.reductions.barred import witnesses
 from memorepair.reductions.knapsack import Knapsack
 from memorepair.selection.closing import close
-from memorepair.solvers.branching import Limits
 from memorepair.solvers.budgeted import solve_budgeted
 from memorepair.solvers.ilp import check_ilp
+from memorepair.solvers.limits import Limits
 
 SOLVER = "budgeted"
 

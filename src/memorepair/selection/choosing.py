@@ -97,11 +97,14 @@ def select(
     gap
         A proven (bound - objective) / max(|bound|, |objective|) that is good enough.
     time_limit
-        Seconds of wall time for the search, looked at between cuts; None for no limit. The cut under way and
-        the check of the answer's leaves come on top; compiling the kernels, once on a machine, is not
-        counted. The answer is the same each time unless the limit is reached.
+        Seconds of wall time for the search, of which the price path takes at most half; None for no limit.
+        What is under way when it is up has a tenth of a second left. Reading the instance and checking the
+        answer come on top: a pass over candidates and prerequisites for each leaf, on the families measured
+        up to a tenth of what the search took. Compiling the kernels, once on a machine, is not counted. The
+        answer is the same each time unless the limit, or half of it before the path is known, is reached.
     node_limit
-        Decisions of the branch and bound.
+        Decisions of the branch and bound at most, whether in the tree that is returned or in one given up for
+        a better: there are at most so many leaves and one.
     ilp
         A name of `memorepair.solvers.ilp.ilp_solvers()` that looks for better answers, not for proofs; None
         for none.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from memorepair.compiling import clock
 from memorepair.graphs.digraph import Mask
 from memorepair.graphs.reach import reach
 from memorepair.problems import KnapsackInstance
@@ -18,6 +17,7 @@ from memorepair.problems.integers import exact_total
 from memorepair.problems.leaves import Decision, Leaf
 from memorepair.solvers.cones import cone_totals
 from memorepair.solvers.core import dig
+from memorepair.solvers.limits import Limits
 from memorepair.solvers.pricing import Bound, Fixed, PriceSearch
 from memorepair.solvers.pseudoflow import compiled_kernel
 
@@ -26,30 +26,6 @@ CANDIDATES = 400
 
 PATIENCE = 8
 """Decisions after which compiled kernels are loaded whatever the size."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """When to stop: each holds on its own.
-
-    Attributes
-    ----------
-    gap
-        (bound - objective) / max(|bound|, |objective|) that is good enough.
-    nodes
-        Decisions at most.
-    until
-        `clock` at which to stop.
-    """
-
-    gap: float
-    nodes: int
-    until: float = math.inf
-
-    @property
-    def late(self) -> bool:
-        """Whether time is up."""
-        return clock() >= self.until
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -70,12 +46,13 @@ class Tree:
     set below the critical price of every part is a candidate for the answer.
     """
 
-    def __init__(self, instance: KnapsackInstance, mask: Mask) -> None:
+    def __init__(self, instance: KnapsackInstance, mask: Mask, limits: Limits) -> None:
         self.instance = instance
+        self.limits = limits
         self.dependents = instance.requires.reverse()
         self.mask = mask
         self.worth = exact_total(instance.amounts.value[mask])
-        self.search = PriceSearch(instance)
+        self.search = PriceSearch(instance, limits)
         self.leaves: list[Leaf] = []
         self.open: list[_Open] = []
         self.first: _Open | None = None
@@ -88,51 +65,57 @@ class Tree:
         if worth > self.worth and self.instance.amounts.keeps(mask):
             self.mask, self.worth = mask, worth
 
-    def enough(self, gap: float) -> int:
+    @property
+    def enough(self) -> int:
         """A part whose bound is at most this needs no further split."""
-        return self.worth + math.floor(gap * abs(self.worth + self.instance.base))
+        return self.worth + math.floor(self.limits.gap * abs(self.worth + self.instance.base))
 
-    def plant(self, start: Price, hints: Sequence[Mask], limits: Limits) -> None:
+    @property
+    def settled(self) -> bool:
+        """Whether the leaves, with the open parts, meet the gap."""
+        return not self.open or -self.open[0].rank[0] <= self.enough
+
+    def plant(self, start: Price, hints: Sequence[Mask]) -> None:
         """The root, its price searched from `start`, closed sets `hints` known."""
         root = self.search.root()
-        self.first = self._place((), root, self._bound(root, start, hints, limits), limits)
+        bound = self._bound(root, start, hints)
+        self.first = self._place((), root, bound, bound)
 
-    def begin(self, limits: Limits) -> None:
+    def begin(self) -> None:
         """The quick part of the search: a few decisions where few may do, then the core of the whole."""
         if not self.search.large:
-            self.grow(replace(limits, nodes=min(limits.nodes, PATIENCE)))
-            if self.settled(limits) or self.first is None or self.decided >= limits.nodes:
+            self.grow(min(self.limits.nodes, PATIENCE))
+            if self.settled or self.first is None or self.decided >= self.limits.nodes or self.limits.late:
                 return
             # So much is ahead that loading the kernels pays on any size; one core of the whole makes a
             # smaller tree than those of the parts.
             compiled_kernel()
             self.search.large = True
             self.leaves, self.open = [], [self.first]
-        if self.open and not self.settled(limits) and not limits.late:
+        if self.open and not self.settled and not self.limits.late:
             part = heapq.heappop(self.open)
-            if not self._dig(part, limits):
+            if not self._dig(part):
                 heapq.heappush(self.open, part)
 
-    def settled(self, limits: Limits) -> bool:
-        """Whether the leaves, with the open parts, meet the gap."""
-        return not self.open or -self.open[0].rank[0] <= self.enough(limits.gap)
-
-    def grow(self, limits: Limits) -> None:
-        """Split open parts until the gap is met or a limit reached."""
+    def grow(self, nodes: int) -> None:
+        """Split open parts until the gap is met, `nodes` decisions are taken, or time is up."""
         diving: _Open | None = None
         dive = True
-        while (diving or self.open) and self.decided < limits.nodes and not limits.late:
-            if diving is None and self.settled(limits):
-                return
+        while diving or (self.open and not self.settled):
+            if self.decided >= nodes or self.limits.late:
+                break
             part = diving or heapq.heappop(self.open)
             diving = None
-            if self.search.large and self._dig(part, limits):
+            if self.search.large and self._dig(part):
                 continue
+            if self.decided >= nodes or self.limits.late:
+                diving = part
+                break
             self.decided += 1
             # A plunge to a leaf at nodes 1, 2, 4, 8, ... finds answers that best-first order alone does not
             # reach.
             dive = dive or self.decided & (self.decided - 1) == 0
-            kept = self._split(part, limits)
+            kept = self._split(part)
             if dive and kept:
                 diving = min(kept)
                 self.open.remove(diving)
@@ -146,21 +129,22 @@ class Tree:
         """The leaves of the tree as it stands, open ones included."""
         return (*self.leaves, *(_leaf(part.decisions, part.bound) for part in sorted(self.open)))
 
-    def _dig(self, part: _Open, limits: Limits) -> bool:
+    def _dig(self, part: _Open) -> bool:
         """Whether a search of the core took the part's place by parts of it."""
+        limits = self.limits
         dug = dig(self.search, part.fixed, part.bound, self.worth, limits.gap, limits.nodes - self.decided)
-        if dug is None:
-            return False
         self.decided += dug.decided
         if dug.mask is not None:
             self.offer(dug.mask)
+        if dug.leaves is None:
+            return False
         for leaf in dug.leaves:
             decisions, bound = (*part.decisions, *leaf.decisions), leaf.bound
-            if bound.value is None or bound.value <= self.enough(limits.gap):
+            if bound.value is None or bound.value <= self.enough or limits.late:
                 self.leaves.append(_leaf(decisions, bound))
                 continue
             fixed = self._fixed(part.fixed, leaf.decisions)
-            self._place(decisions, fixed, self._bound(fixed, bound.price, (), limits), limits)
+            self._place(decisions, fixed, self._bound(fixed, bound.price, ()), bound)
         return True
 
     def _fixed(self, part: Fixed, decisions: Sequence[Decision]) -> Fixed:
@@ -171,8 +155,8 @@ class Tree:
             outside=part.outside | reach(self.dependents, left),
         )
 
-    def _split(self, part: _Open, limits: Limits) -> list[_Open]:
-        node = self._choose(part, limits)
+    def _split(self, part: _Open) -> list[_Open]:
+        node = self._choose(part)
         if node is None:
             self.leaves.append(_leaf(part.decisions, part.bound))
             return []
@@ -188,18 +172,19 @@ class Tree:
                 above = reach(self.dependents, [node])
                 fixed = Fixed(inside=part.fixed.inside, outside=part.fixed.outside | above)
                 hints = (low, high & ~above)
-            decisions = (*part.decisions, (node, side))
-            placed = self._place(
-                decisions, fixed, self._bound(fixed, part.bound.price, hints, limits), limits
-            )
+            bound = self._bound(fixed, part.bound.price, hints)
+            placed = self._place((*part.decisions, (node, side)), fixed, bound, part.bound)
             if placed is not None:
                 kept.append(placed)
         return kept
 
     def _place(
-        self, decisions: tuple[Decision, ...], fixed: Fixed, bound: Bound, limits: Limits
+        self, decisions: tuple[Decision, ...], fixed: Fixed, bound: Bound, known: Bound
     ) -> _Open | None:
-        if bound.value is None or bound.value <= self.enough(limits.gap):
+        """The part by its own bound, or by one `known` that was better when time was up."""
+        if bound.value is not None and known.value is not None and known.value < bound.value:
+            bound = known
+        if bound.value is None or bound.value <= self.enough:
             self.leaves.append(_leaf(decisions, bound))
             return None
         self._count += 1
@@ -207,13 +192,13 @@ class Tree:
         heapq.heappush(self.open, part)
         return part
 
-    def _bound(self, fixed: Fixed, start: Price, hints: Sequence[Mask], limits: Limits) -> Bound:
-        bound = self.search.bound(fixed, start, hints, self.enough(limits.gap))
+    def _bound(self, fixed: Fixed, start: Price, hints: Sequence[Mask]) -> Bound:
+        bound = self.search.bound(fixed, start, hints, self.enough)
         if bound.value is not None:
             self.offer(bound.low)
         return bound
 
-    def _choose(self, part: _Open, limits: Limits) -> int | None:
+    def _choose(self, part: _Open) -> int | None:
         """The node of the critical group whose decision is guessed to lower both children's bounds most."""
         # Guess: what is left of the group after the node's cone is taken, or its dependents removed, stays
         # one block that is worth the same per cost.
@@ -230,13 +215,13 @@ class Tree:
         spent = amounts.spent(part.bound.low)
         left = float(np.array([b - s for b, s in zip(amounts.budget, spent, strict=True)]) @ weights)
         total, weight = value[group].sum(), max(cost[group].sum(), 1e-300)
-        room = float((part.bound.value or 0) - self.enough(limits.gap))
+        room = float((part.bound.value or 0) - self.enough)
         whole = total / weight * left
         with np.errstate(divide="ignore", invalid="ignore"):
-            w, c = cone_totals(self.instance.requires, group, nodes, value, cost)
+            w, c = cone_totals(self.instance.requires, group, nodes, value, cost, self.limits.stop)
             rest = np.where(weight > c, (total - w) / (weight - c) * (left - c), 0.0)
             chosen = np.where(c > left, np.inf, whole - w - rest)
-            w, c = cone_totals(self.dependents, group, nodes, value, cost)
+            w, c = cone_totals(self.dependents, group, nodes, value, cost, self.limits.stop)
             rest = np.where(weight > c, (total - w) / (weight - c) * np.minimum(left, weight - c), 0.0)
             forbidden = whole - rest
         up, down = np.clip(chosen, 0, room), np.clip(forbidden, 0, room)

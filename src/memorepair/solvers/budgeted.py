@@ -13,9 +13,10 @@ from memorepair.graphs.digraph import Index, Mask
 from memorepair.problems import KnapsackInstance
 from memorepair.problems.amounts import Price
 from memorepair.problems.leaves import Leaf
-from memorepair.solvers.branching import Limits, Tree
+from memorepair.solvers.branching import Tree
 from memorepair.solvers.cones import fill_cones
 from memorepair.solvers.ilp import Effort, propose
+from memorepair.solvers.limits import Limits
 from memorepair.solvers.parametric import Close, price_groups
 
 CORE = 400
@@ -76,29 +77,41 @@ def solve_budgeted(
 
     Notes
     -----
-    The price path gives the bound and a set below the critical price; cones that still fit are added; where
-    few nodes can still go either way, they are searched; an integer program looks at the nodes around the
-    critical price, at all where they are few; branch and bound on the price path proves, or improves, what
-    they found.
+    The price path, in half of the time at most, gives the bound and a set below the critical price; cones
+    that still fit are added; where few nodes can still go either way, they are searched; an integer program
+    looks at the nodes around the critical price, at all where they are few; branch and bound on the price
+    path proves, or improves, what they found.
     """
-    amounts = instance.amounts
-    path = _path(instance, close) if len(amounts.budget) == 1 else _ratios(instance)
-    tree = Tree(instance, path.base)
-    room = [limit - gone for limit, gone in zip(amounts.budget, amounts.spent(path.base), strict=True)]
-    order = np.argsort(path.rank, kind="stable").astype(np.int32)
-    tree.offer(fill_cones(instance.requires, amounts.value, amounts.cost, room, order, path.base))
-    tree.plant(path.critical, (path.base, path.rank <= path.entered), limits)
-    tree.begin(limits)
-    claim = None
-    if ilp is not None and not tree.settled(limits):
-        claim = _ask(ilp, tree, path, order, limits)
-    tree.grow(limits)
+    with limits.watched():
+        amounts = instance.amounts
+        path = _path(instance, limits.half(), close) if len(amounts.budget) == 1 else _ratios(instance)
+        tree = Tree(instance, path.base, limits)
+        room = [limit - gone for limit, gone in zip(amounts.budget, amounts.spent(path.base), strict=True)]
+        order = np.argsort(path.rank, kind="stable").astype(np.int32)
+        filled = fill_cones(
+            instance.requires, amounts.value, amounts.cost, room, order, path.base, limits.stop
+        )
+        tree.offer(filled)
+        tree.plant(path.critical, (path.base, path.rank <= path.entered))
+        tree.begin()
+        claim = None
+        if ilp is not None and not tree.settled and not limits.late:
+            claim = _ask(ilp, tree, path, order, limits)
+        tree.grow(limits.nodes)
     return Budgeted(mask=tree.mask, leaves=tree.all_leaves(), ilp_bound=claim)
 
 
-def _path(instance: KnapsackInstance, close: Close | None) -> _Path:
+def _path(instance: KnapsackInstance, limits: Limits, close: Close | None) -> _Path:
     amounts = instance.amounts
-    groups = price_groups(instance.requires, amounts.value, amounts.cost[:, 0], close)
+    with limits.watched():
+        groups = price_groups(
+            instance.requires,
+            amounts.value,
+            amounts.cost[:, 0],
+            close,
+            stop=limits.stop,
+            budget=amounts.budget[0],
+        )
     pays = int((groups.value > 0).sum())
     entered = int(np.searchsorted(np.cumsum(groups.cost[:pays]), amounts.budget[0], side="right"))
     price = Fraction(0)

@@ -25,19 +25,19 @@ Array = npt.NDArray[np.float64]
 
 
 def cone_totals(
-    requires: Digraph, inside: Mask, nodes: Index, value: Array, cost: Array
+    requires: Digraph, inside: Mask, nodes: Index, value: Array, cost: Array, stop: Index
 ) -> tuple[Array, Array]:
     """Value and cost of what each of `nodes` reaches within `inside`, itself counted, (q,) float64 each.
 
     Notes
     -----
-    O(q (k + m)) at worst.
+    O(q (k + m)) at worst; 0 for those that were not looked at when ``stop[0]`` turned 1.
     """
     values, costs = np.zeros(len(nodes)), np.zeros(len(nodes))
     mark, stack = np.zeros((2, requires.n), np.int32)
     if requires.n + requires.m >= COMPILED_FROM:
         _compiled("totals")(
-            requires.offsets, requires.heads, inside, nodes, value, cost, values, costs, mark, stack
+            requires.offsets, requires.heads, inside, nodes, value, cost, values, costs, mark, stack, stop
         )
         return values, costs
     sums, charges = [0.0] * len(nodes), [0.0] * len(nodes)
@@ -52,6 +52,7 @@ def cone_totals(
         charges,
         mark.tolist(),
         stack.tolist(),
+        stop,
     )
     return np.array(sums), np.array(charges)
 
@@ -67,9 +68,12 @@ def totals(
     costs: MutableSequence[float],
     mark: IntsOut,
     stack: IntsOut,
+    stop: Index,
 ) -> None:
     """The kernel of `cone_totals`, as Python and compiled; `mark` is given as zeros."""
     for place in range(len(nodes)):
+        if stop[0]:
+            return
         stamp = place + 1
         stack[0] = nodes[place]
         mark[nodes[place]] = stamp
@@ -88,7 +92,13 @@ def totals(
 
 
 def fill_cones(
-    requires: Digraph, value: Int64, cost: Int64, room: Sequence[int], order: Index, chosen: Mask
+    requires: Digraph,
+    value: Int64,
+    cost: Int64,
+    room: Sequence[int],
+    order: Index,
+    chosen: Mask,
+    stop: Index,
 ) -> Mask:
     """`chosen` with cones added that fit, the best ratio of value to share of the budgets first.
 
@@ -104,6 +114,8 @@ def fill_cones(
         Only the first 2,000 nodes in it that are not chosen are tried, cones of up to 5,000 nodes.
     chosen : (k,) bool
         A closure.
+    stop : (1,)
+        Nothing more is added once it holds 1.
 
     Notes
     -----
@@ -113,7 +125,7 @@ def fill_cones(
     left, grown = np.array(room, np.int64), chosen.astype(np.int8)
     used, scale = np.zeros_like(left), 1.0 / (1.0 + left)
     mark, stack = np.zeros((2, requires.n), np.int32)
-    offsets, heads, limits = requires.offsets, requires.heads, (FILL_ROUNDS, FILL_CONE)
+    offsets, heads, limits = requires.offsets, requires.heads, (FILL_ROUNDS, FILL_CONE, stop)
     if requires.n + requires.m >= COMPILED_FROM:
         _compiled("fill")(offsets, heads, value, cost, left, few, grown, mark, stack, used, scale, *limits)
         return grown.astype(np.bool_)
@@ -149,12 +161,15 @@ def fill(
     scale: Floats,
     rounds: int,
     largest: int,
+    stop: Index,
 ) -> None:
     """The kernel of `fill_cones`, as Python and compiled; `mark` is given as zeros."""
     stamp = 0
     for _ in range(rounds):
         best, best_worth, best_share = -1, 0.0, 1.0
         for place in range(len(few)):
+            if stop[0]:
+                return
             first = few[place]
             if chosen[first]:
                 continue

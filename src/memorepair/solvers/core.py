@@ -25,7 +25,7 @@ CORE = 200
 """Nodes of a core at most: the search keeps two sets of it for each level."""
 
 DECISIONS = 2_000
-"""Decisions of one search at most: no limit is looked at inside."""
+"""Decisions of one search at most."""
 
 CELLS = 4_000_000
 """Room for pi: as many leaves times nodes."""
@@ -100,13 +100,13 @@ class Dug:
     mask : (k,) bool
         The best set of the part that was found, within the budget; None where none was worth more.
     leaves
-        Of a tree that splits the part.
+        Of a tree that splits the part; None where there is none.
     decided
-        Decisions taken.
+        Decisions taken, those of trees that were given up included.
     """
 
     mask: Mask | None
-    leaves: list[Proved]
+    leaves: list[Proved] | None
     decided: int
 
 
@@ -131,40 +131,54 @@ def losing(search: PriceSearch, part: Fixed, bound: Bound, enough: int) -> Losin
     )
 
 
-def dig(search: PriceSearch, part: Fixed, bound: Bound, worth: int, gap: float, limit: int) -> Dug | None:
-    """Search the core of `part` for more than `worth`; None where it is too large, or nothing is gained.
+def dig(search: PriceSearch, part: Fixed, bound: Bound, worth: int, gap: float, limit: int) -> Dug:
+    """Search the core of `part` for more than `worth`, by at most `limit` decisions.
+
+    There is no tree where the core is too large, nothing was to decide, or a limit was reached before the
+    tree was proved.
 
     Notes
     -----
     A better set leaves a smaller core: the search begins anew with it, and only the last tree is proved.
     """
-    amounts = search.instance.amounts
+    amounts, base, taken = search.instance.amounts, search.instance.base, 0
+    mask: Mask | None = None
+    nothing = Dug(mask=None, leaves=None, decided=0)
     if bound.value is None or len(amounts.budget) != 1:
-        return None
+        return nothing
     unit, most = _unit(amounts.magnitudes, bound.price[0])
-    limit = min(limit, DECISIONS, CELLS // max(1, int(part.free.sum())))
-    if unit < 2**FEWEST_BITS or limit == 0:
-        return None
+    if unit < 2**FEWEST_BITS:
+        return nothing
     start = min(most, round(bound.price[0] * unit))
-    base, mask = search.instance.base, None
+    room = min(DECISIONS, CELLS // max(1, int(part.free.sum())))
     while True:
         losses = losing(search, part, bound, worth + math.floor(gap * abs(worth + base)))
         inside, outside = losses.decided()
         core = part.free & ~inside & ~outside
         if int(core.sum()) > CORE:
-            return None
+            return Dug(mask=mask, leaves=None, decided=taken)
+        chain = _chain(search, part, inside, outside)
+        most_decisions = min(limit - taken - len(chain) // 2, room)
+        if most_decisions <= 0 or search.limits.late:
+            return Dug(mask=mask, leaves=None, decided=taken)
         held = part.inside | inside
-        events, starts, found, best = _search(search, held, core, (start, unit, most), worth, gap, limit)
-        if found == worth:
+        events, starts, found, best = _search(
+            search, held, core, (start, unit, most), worth, gap, most_decisions
+        )
+        decided = int((events >= 0).sum())
+        taken += decided
+        if found > worth:
+            mask = held | best
+        if found == worth or decided == most_decisions:
             break
-        worth, mask = found, held | best
-    chain = _chain(search, part, inside, outside)
-    decided = int((events >= 0).sum()) + len(chain) // 2
-    if decided == 0:
-        return None
+        worth = found
+    worth, taken = found, taken + len(chain) // 2
+    if len(chain) + decided == 0:
+        return Dug(mask=mask, leaves=None, decided=taken)
     tree = np.concatenate((chain, events)), np.concatenate((np.full(len(chain), start), starts))
     enough = worth + math.floor(gap * abs(worth + base))
-    return Dug(mask=mask, leaves=_leaves(search, part, *tree, unit, most, enough), decided=decided)
+    leaves = _leaves(search, part, *tree, unit, most, enough)
+    return Dug(mask=mask, leaves=leaves, decided=taken)
 
 
 def _search(
@@ -196,6 +210,7 @@ def _search(
         events,
         starts,
         best,
+        search.limits.stop,
     )
     chosen = np.zeros(len(core), np.bool_)
     chosen[nodes[best.astype(np.bool_)]] = True
@@ -244,8 +259,11 @@ def _chain(search: PriceSearch, part: Fixed, inside: Mask, outside: Mask) -> Int
 
 def _leaves(
     search: PriceSearch, part: Fixed, events: Int64, starts: Int64, unit: int, most: int, enough: int
-) -> list[Proved]:
-    """The leaves of the tree `events`, its nodes numbered as in the instance, bounded on all of `part`."""
+) -> list[Proved] | None:
+    """The leaves of the tree `events`, its nodes numbered as in the instance, bounded on all of `part`.
+
+    None where time was up before.
+    """
     amounts = search.instance.amounts
     graph, nodes, arcs = search.induced(part.free)
     place = np.cumsum(part.free, dtype=np.int32) - np.int32(1)
@@ -254,7 +272,7 @@ def _leaves(
     bounds, prices, ends = (np.empty(number, np.int64) for _ in range(3))
     carrying, carried = np.empty(number * graph.n, np.int32), np.empty(number * graph.n, np.int64)
     kernel = _kernel()
-    kernel.prove(
+    proved = kernel.prove(
         *_both(graph),
         amounts.value[nodes],
         amounts.cost[nodes, 0],
@@ -270,7 +288,10 @@ def _leaves(
         ends,
         carrying,
         carried,
+        search.limits.stop,
     )
+    if proved < number:
+        return None
     nothing = np.zeros(search.instance.requires.n, np.bool_)
     leaves: list[Proved] = []
     begin = 0

@@ -160,6 +160,7 @@ def search(
     events: Index,
     prices: Int64,
     best: Bytes,
+    stop: Index,
 ) -> Result:
     """Depth-first search for a set worth more than `worth`, every part split until its bound is good enough.
 
@@ -178,6 +179,8 @@ def search(
         first out; the price of each part's bound.
     best : (k,)
         Result: the best set found, untouched where none is worth more.
+    stop : (1,)
+        No more decisions are taken once it holds 1.
 
     Returns
     -------
@@ -198,7 +201,7 @@ def search(
         enough = worth + int(np.floor(gap * abs(float(worth + offset))))
         low, high = lows[depth], highs[depth]
         pick, first = -1, IN
-        if decided < limit:
+        if decided < limit and not stop[0]:
             # A part begins with its parent's price and sets.
             if depth > 0:
                 assign(low, lows[depth - 1])
@@ -220,6 +223,7 @@ def search(
                 high,
                 arc,
                 flow,
+                stop,
             )
             if bound > -(1 << 62):
                 found, spent = base, 0
@@ -292,6 +296,7 @@ def prove(
     ends: Int64,
     carrying_arc: Index,
     carried: Int64,
+    stop: Index,
 ) -> int:
     """Bound the leaves of a tree that `search` found, on a graph that may be larger than the core.
 
@@ -303,6 +308,8 @@ def prove(
         Result, a leaf each: its bound, its price, where its pi ends in the two arrays that follow.
     carrying_arc, carried
         Result: pi, leaf after leaf.
+    stop : (1,)
+        No more leaves are bounded once it holds 1.
 
     Returns
     -------
@@ -339,7 +346,10 @@ def prove(
                 high,
                 carrying_arc[filled:],
                 carried[filled:],
+                stop,
             )
+            if stop[0]:
+                return leaves
             filled += found
             ends[leaves] = filled
             leaves += 1

@@ -21,6 +21,7 @@ from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
 from memorepair.problems import Closure, ClosureInstance
 from memorepair.problems.integers import TOTAL_LIMIT, exact_total
+from memorepair.solvers.limits import never
 from memorepair.solvers.pseudoflow import Pseudoflow
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,15 @@ class Groups:
             read_only(array)
 
 
-def price_groups(requires: Digraph, value: Int64, cost: Int64, close: Close | None = None) -> Groups:
+def price_groups(
+    requires: Digraph,
+    value: Int64,
+    cost: Int64,
+    close: Close | None = None,
+    *,
+    stop: Index | None = None,
+    budget: int = -1,
+) -> Groups:
     """The groups that enter as the price falls, from plus to minus infinity.
 
     Parameters
@@ -70,6 +79,11 @@ def price_groups(requires: Digraph, value: Int64, cost: Int64, close: Close | No
         w of any sign, c at least 0; absolute values add up to less than 2^62 each.
     close
         Finds the smallest optimal closure of what costs nothing; the cut alone where left out.
+    stop : (1,)
+        Once it holds 1 the segments under way are not split further: they stand as groups, of several prices
+        perhaps, still in descending order, and what is dearer than one of them is still a closure.
+    budget
+        The groups between which this total cost lies are split first.
 
     Notes
     -----
@@ -90,7 +104,7 @@ def price_groups(requires: Digraph, value: Int64, cost: Int64, close: Close | No
         return Groups(of=of, value=np.zeros(0, np.int64), cost=np.zeros(0, np.int64))
     inner = requires if needed.all() else requires.induced(needed)
     w, c = value[needed], cost[needed]
-    order, first = _order(inner, w, c)
+    order, first = _order(inner, w, c, never() if stop is None else stop, budget)
     starts = np.flatnonzero(first)
     numbers = np.empty(inner.n, np.int32)
     numbers[order] = np.cumsum(first, dtype=np.int32) - 1
@@ -111,7 +125,7 @@ def _ever_chosen(requires: Digraph, value: Int64, cost: Int64, close: Close) -> 
     return needed
 
 
-def _order(requires: Digraph, value: Int64, cost: Int64) -> tuple[Index, Mask]:
+def _order(requires: Digraph, value: Int64, cost: Int64, stop: Index, budget: int) -> tuple[Index, Mask]:
     """Nodes by group, and where a group begins."""
     n, m = requires.n, requires.m
     loaded = compiled_split.cache_info().currsize > 0
@@ -126,7 +140,9 @@ def _order(requires: Digraph, value: Int64, cost: Int64) -> tuple[Index, Mask]:
             first,
             [0] * m,
             [[0] * (n + 3) for _ in range(COLUMNS)],
-            [[0] * n for _ in range(4)],
+            [[0] * n for _ in range(5)],
+            never(),  # so few nodes take no time
+            budget,
         )
         return np.array(order, np.int32), np.array(first, np.bool_)
     permutation, begins = np.arange(n, dtype=np.int32), np.zeros(n, np.bool_)
@@ -139,7 +155,9 @@ def _order(requires: Digraph, value: Int64, cost: Int64) -> tuple[Index, Mask]:
         begins,
         np.zeros(m, np.int32),
         np.zeros((COLUMNS, n + 3), np.int32),
-        np.zeros((4, n), np.int64),
+        np.zeros((5, n), np.int64),
+        stop,
+        budget,
     )
     return permutation, begins
 
@@ -158,6 +176,8 @@ def split(
     inner_heads: IntsOut,
     work: Sequence[IntsOut],
     amounts: Sequence[IntsOut],
+    stop: Index,
+    budget: int,
 ) -> None:
     """The kernel, written for lists and for arrays alike: it runs as Python and compiled.
 
@@ -169,8 +189,10 @@ def split(
         Given as 0 .. n - 1; at the end the nodes, group after group.
     first : (n,)
         Given as zeros; at the end whether a group begins at this place of `order`.
-    inner_heads : (m,), work : (COLUMNS, n + 3), amounts : (4, n)
+    inner_heads : (m,), work : (COLUMNS, n + 3), amounts : (5, n)
         Scratch; `work` is given as zeros.
+    stop : (1,), budget
+        As in `price_groups`.
     """
     # A segment order[a:b] has value W and cost C > 0, and profits p = w C - c W that add up to 0. They and
     # all flows between them stay within the sum of absolute profits, at most (sum |w| + |W|) C < 2^125: an
@@ -191,7 +213,7 @@ def split(
         work[17],
         work[18],
     )
-    excess_high, excess, flow_high, flow = amounts[0], amounts[1], amounts[2], amounts[3]
+    excess_high, excess, flow_high, flow, ahead = amounts[0], amounts[1], amounts[2], amounts[3], amounts[4]
     mask = (1 << 62) - 1
     half = (1 << 31) - 1
 
@@ -237,7 +259,7 @@ def split(
             total += value[i]
             magnitude += abs(value[i])
             expense += cost[i]
-        if k == 1 or expense == 0:
+        if k == 1 or expense == 0 or stop[0]:
             first[a] = 1
             continue
         wide = (float(magnitude) + abs(float(total))) * float(expense) >= 2.0**61
@@ -299,7 +321,7 @@ def split(
         inner_offsets[k] = arcs
 
         highest = 1
-        while True:
+        while not stop[0]:
             root = -1
             while highest > 0 and root < 0:
                 if bucket_first[highest] >= 0 and count[highest - 1] > 0:
@@ -337,11 +359,11 @@ def split(
             found = -1
             while found < 0:
                 position = scan_arc[node]
-                stop = inner_offsets[node + 1]
-                while position < stop and label[inner_heads[position]] != highest - 1:
+                end = inner_offsets[node + 1]
+                while position < end and label[inner_heads[position]] != highest - 1:
                     position += 1
                 scan_arc[node] = position
-                if position < stop:
+                if position < end:
                     found = inner_heads[position]
                     break
                 child = scan_child[node]
@@ -426,6 +448,10 @@ def split(
             ):
                 enqueue(node)
 
+        if stop[0]:
+            first[a] = 1
+            continue
+
         # The smallest closure: what excess reaches along arcs and against tree arcs with flow. It gets label
         # -1.
         top = 0
@@ -469,19 +495,26 @@ def split(
         if chosen == 0:
             first[a] = 1
             continue
-        left, right = a, 0
+        left, right, dearer = a, 0, ahead[segments]
         for v in range(k):
             i = order[a + v]
             if label[v] < 0:
                 order[left] = i
                 left += 1
+                dearer += cost[i]
             else:
                 below[right] = i
                 right += 1
         for v in range(right):
             order[left + v] = below[v]
-        begin[segments], end_of[segments] = left, b
-        begin[segments + 1], end_of[segments + 1] = a, left
+        # The half that the budget ends in is next, else the dearer one.
+        upper, lower = segments + 1, segments
+        if dearer <= budget:
+            upper, lower = segments, segments + 1
+        ahead[upper] = ahead[segments]
+        ahead[lower] = dearer
+        begin[upper], end_of[upper] = a, left
+        begin[lower], end_of[lower] = left, b
         segments += 2
 
 

@@ -57,6 +57,7 @@ def part_bound(
     high: Bytes,
     carrying_arc: Index,
     carried: Int64,
+    stop: Index,
 ) -> Result:
     """The least bound of a part over prices from `start` to `most`, until one is at most `enough`.
 
@@ -71,6 +72,8 @@ def part_bound(
         that fits, and of the cheapest known that does not, empty where none is known.
     carrying_arc, carried : (n,)
         Result: pi of the bound.
+    stop : (1,)
+        Once it holds 1 the bound is that of the cuts before.
 
     Returns
     -------
@@ -159,8 +162,22 @@ def part_bound(
         clear(count)
         clear(carrier)
         found = cut(
-            inner_offsets, inner_heads, amount, chosen, arc, flow, label, record, first, count, stack, carrier
+            inner_offsets,
+            inner_heads,
+            amount,
+            chosen,
+            arc,
+            flow,
+            label,
+            record,
+            first,
+            count,
+            stack,
+            carrier,
+            stop,
         )
+        if stop[0]:
+            break
         total, worth, spent = 0, 0, 0
         for a in range(k):
             if chosen[a]:

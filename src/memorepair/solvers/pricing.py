@@ -12,7 +12,8 @@ from memorepair.graphs.digraph import Digraph, Int64, Mask
 from memorepair.problems import Closure, ClosureInstance, KnapsackInstance
 from memorepair.problems.amounts import Price
 from memorepair.problems.integers import Integers, exact_total
-from memorepair.problems.proof import Certificate
+from memorepair.problems.proof import Certificate, Question, dual_bound, reduced_profits
+from memorepair.solvers.limits import Limits
 from memorepair.solvers.pseudoflow import Pseudoflow, compiled_kernel
 
 CUTS = 40
@@ -70,18 +71,20 @@ class PriceSearch:
     up.
     """
 
-    def __init__(self, instance: KnapsackInstance) -> None:
+    def __init__(self, instance: KnapsackInstance, limits: Limits) -> None:
         self.instance = instance
+        self.limits = limits
         requires = instance.requires
         self.large = requires.n + requires.m >= COMPILED_FROM
         if self.large:
             compiled_kernel()
         self.tails = requires.tails()
         self._zero = (Fraction(0),) * len(instance.amounts.budget)
-        relaxed = Pseudoflow().solve(instance.at(self._zero))
-        self.unbounded = relaxed.mask
+        relaxed = Pseudoflow().solve(instance.at(self._zero), stop=limits.stop)
+        # Of a cut that was stopped nothing is known to lie beyond.
+        self.unbounded = relaxed.mask | bool(limits.stop[0])
         pi = relaxed.certificate or Certificate.zero()
-        beyond = ~relaxed.mask[self.tails[pi.arcs]]
+        beyond = ~self.unbounded[self.tails[pi.arcs]]
         self._beyond = Certificate(arcs=pi.arcs[beyond], amounts=pi.amounts[beyond])
 
     def root(self) -> Fixed:
@@ -89,7 +92,7 @@ class PriceSearch:
         return Fixed(inside=np.zeros(self.instance.requires.n, np.bool_), outside=~self.unbounded)
 
     def bound(self, part: Fixed, start: Price, hints: Sequence[Mask], enough: int) -> Bound:
-        """The least bound over prices, from `start` on; stops at one that is at most `enough`.
+        """The least bound over prices, from `start` on; stops at one that is at most `enough`, or late.
 
         `hints` are sets of the part, closed, whether or not they keep the budgets.
         """
@@ -149,10 +152,15 @@ class _Search:
     def cut(self, price: Price) -> tuple[Mask, int, tuple[int, ...]]:
         """The smallest optimum at `price` with its value and costs; notes its bound."""
         profit, unit, charges = self.amounts.priced(price)
-        closure = Pseudoflow().solve(ClosureInstance(profit=profit, requires=self.graph))
+        closure = Pseudoflow().solve(
+            ClosureInstance(profit=profit, requires=self.graph), stop=self.owner.limits.stop
+        )
         allowance = sum(charge * room for charge, room in zip(charges, self.room, strict=True))
         # No sum wraps: profits fit 62 bits together, amounts 41.
-        bound = self.base + (int(profit[closure.mask].sum()) + allowance) // unit
+        most = int(profit[closure.mask].sum())
+        if self.owner.limits.stop[0]:  # before its end, perhaps, the cut bounds by its pi alone
+            most = _dual(self.graph, profit, closure)
+        bound = self.base + (most + allowance) // unit
         if self.best is None or bound < self.best:
             self.best, self.price, self.closure, self.unit = bound, price, closure, unit
         return closure.mask, int(self.amounts.value[closure.mask].sum()), self.amounts.spent(closure.mask)
@@ -214,12 +222,14 @@ class _Search:
                 self.high = self.high | mask
             slopes.append((np.array(self.room) - np.array(costs)) / scale)
             heights.append(value / worth)
+            if self._done(enough):
+                return
             # min t  s.t.  t >= height + slope price for each set, price >= 0, in shares of worth and of room.
             table = np.column_stack((np.array(slopes), -np.ones(len(slopes))))
             limits = [(0.0, float(one)) for one in scale] + [(0.0, None)]
             objective = np.append(np.zeros(len(scale)), 1.0)
             least = linprog(objective, A_ub=table, b_ub=-np.array(heights), bounds=limits)
-            if least.x is None or least.fun is None or self._done(enough):
+            if least.x is None or least.fun is None:
                 return
             if self.base + least.fun * worth >= (self.best or 0) - 1e-9 * worth:  # no price does better
                 return
@@ -227,7 +237,7 @@ class _Search:
             price = tuple(Fraction(one).limit_denominator(DENOMINATORS) for one in corner)
 
     def _done(self, enough: int) -> bool:
-        return self.best is not None and self.best <= enough
+        return (self.best is not None and self.best <= enough) or self.owner.limits.late
 
     def result(self) -> Bound:
         n = self.owner.instance.requires.n
@@ -243,3 +253,11 @@ class _Search:
             low=low,
             critical=critical,
         )
+
+
+def _dual(requires: Digraph, profit: Integers, closure: Closure) -> int:
+    """What the certificate of `closure` proves of all closures."""
+    nothing = np.zeros(requires.n, np.bool_)
+    question = Question(requires=requires, profit=profit, forced=nothing, barred=nothing)
+    certificate = closure.certificate or Certificate.zero()
+    return dual_bound(question, reduced_profits(question, certificate.arcs, certificate.amounts))

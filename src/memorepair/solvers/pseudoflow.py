@@ -10,9 +10,11 @@ from typing import ClassVar, cast
 import numpy as np
 
 from memorepair.compiling import compiled
+from memorepair.graphs.digraph import Index
 from memorepair.problems import Certificate, Closure, ClosureInstance
 from memorepair.problems.integers import Integers
 from memorepair.problems.proof import Ties
+from memorepair.solvers.limits import never
 
 logger = logging.getLogger(__name__)
 
@@ -40,8 +42,12 @@ class Pseudoflow:
     max_size: ClassVar[int | None] = None
     package: ClassVar[str | None] = None
 
-    def solve(self, instance: ClosureInstance, /) -> Closure:
-        """The smallest optimal closure with its dual; O(k + m) memory, measured near linear time."""
+    def solve(self, instance: ClosureInstance, /, *, stop: Index | None = None) -> Closure:
+        """The smallest optimal closure with its dual; O(k + m) memory, measured near linear time.
+
+        Where ``stop[0]`` turns 1 on the way: the empty closure, with a pi >= 0 that bounds all others.
+        """
+        stop = never() if stop is None else stop
         requires, k, m = instance.requires, instance.requires.n, instance.requires.m
         loaded = compiled_kernel.cache_info().currsize > 0
         big = instance.profit.dtype == np.object_
@@ -60,6 +66,7 @@ class Pseudoflow:
                 [0] * (k + 3),
                 [0] * (k + 1),
                 [0] * m,
+                stop,
             )
             mask, arcs = np.array(chosen, np.bool_), np.array(arc, np.int32)
             flows = cast(Integers, np.array(flow, instance.profit.dtype))
@@ -79,6 +86,7 @@ class Pseudoflow:
                 np.zeros(k + 3, np.int32),
                 np.empty(k + 1, np.int32),
                 np.zeros(m, np.int32),
+                stop,
             )
         return Closure(mask=mask, certificate=Certificate(arcs=arcs[:carrying], amounts=flows[:carrying]))
 
@@ -92,7 +100,7 @@ PATIENCE = 32
 
 SIGNATURE = (
     "(Array(int32, 1, 'C', True), Array(int32, 1, 'C', True), int64[::1], boolean[::1], int32[::1], "
-    "int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])"
+    "int64[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1], int32[::1])"
 )
 """The kernel's parameters as numba writes them; read-only arrays (True) are any."""
 
@@ -113,6 +121,7 @@ def solve_closure(
     count: IntsOut,
     stack: IntsOut,
     carrier: IntsOut,
+    stop: Index,
 ) -> int:
     """The kernel, written for lists and for arrays alike: it runs as Python and compiled.
 
@@ -130,6 +139,8 @@ def solve_closure(
         Scratch.
     first, count : (k + 3,), carrier : (m,)
         Scratch, given as zeros; the places of labels that do not occur are never touched.
+    stop : (1,)
+        Looked at before each move of a tree; once it holds 1 nothing is chosen, and pi is what it is by then.
 
     Returns
     -------
@@ -189,7 +200,7 @@ def solve_closure(
     count[0], count[1] = k - strong, strong
 
     highest, travelled, patience = 1, 0, PATIENCE * (k + 1)
-    while True:
+    while not stop[0]:
         if travelled > patience:
             patience = 1 << 62
             for bucket in range(highest + 1):
@@ -320,13 +331,15 @@ def solve_closure(
                 excess = flow
             i = above
 
+    stopped = stop[0] != 0
+
     # No strong node can reach a deficit, so pi = flow is optimal, and the smallest closure is what the excess
     # reaches along arcs and against tree arcs with flow. A parent reaches its child unless the arc runs from
     # the child and is empty: where there is no such arc among strong nodes, they are the closure.
     loose = False
     for i in range(k):
         at = FIELDS * i
-        in_strong = label[i] > k
+        in_strong = label[i] > k and not stopped
         chosen[i] = in_strong
         if node[at + PARENT] >= 0:
             if amount[i] > 0:
