@@ -158,18 +158,18 @@ def dig(search: PriceSearch, part: Fixed, bound: Bound, worth: int, gap: float, 
         if int(core.sum()) > CORE:
             return Dug(mask=mask, leaves=None, decided=taken)
         chain = _chain(search, part, inside, outside)
-        most_decisions = min(limit - taken - len(chain) // 2, room)
-        if most_decisions <= 0 or search.limits.late:
+        left = limit - taken - len(chain) // 2
+        if left <= 0 or room == 0 or search.limits.late:
             return Dug(mask=mask, leaves=None, decided=taken)
         held = part.inside | inside
         events, starts, found, best = _search(
-            search, held, core, (start, unit, most), worth, gap, most_decisions
+            search, held, core, (start, unit, most), worth, gap, min(left, room)
         )
         decided = int((events >= 0).sum())
         taken += decided
         if found > worth:
             mask = held | best
-        if found == worth or decided == most_decisions:
+        if found == worth or decided == left:
             break
         worth = found
     worth, taken = found, taken + len(chain) // 2

@@ -140,7 +140,7 @@ def solve_closure(
     first, count : (k + 3,), carrier : (m,)
         Scratch, given as zeros; the places of labels that do not occur are never touched.
     stop : (1,)
-        Looked at before each move of a tree; once it holds 1 nothing is chosen, and pi is what it is by then.
+        Looked at where a tree finds no way; once it holds 1 nothing is chosen, and pi is what it is by then.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def solve_closure(
     count[0], count[1] = k - strong, strong
 
     highest, travelled, patience = 1, 0, PATIENCE * (k + 1)
-    while not stop[0]:
+    while True:
         if travelled > patience:
             patience = 1 << 62
             for bucket in range(highest + 1):
@@ -283,6 +283,8 @@ def solve_closure(
             i = node[at + PARENT]
             at = FIELDS * i
         if found < 0:
+            if stop[0]:
+                break
             highest += 1
             enqueue(root)
             continue
