@@ -21,8 +21,17 @@ alignment    in which places two texts differ
 comparing    whether two texts say the same
 clusters     groups of rows that all say the same
 conflict     two statements of one slot, compared by rules
+recording    what searches gave, added up by hour and partition
 retrieval    what retrieval gives, by partition and hour, with alarms
 drift        anchors embedded again, and whether they moved
+schedule     which check is due
+causes       what the rows of findings have in common
+diagnose     findings become remedies that are wanted
+remedies     a wanted remedy becomes an event, or the verb that mends
+completing   a description made whole
+merging      of artifacts that say the same the richest stays
+relocating   what lay in a wrong scope, written where it belongs
+reembedding  a new space beside the old one, compared, then searched
 ============ ==========================================================================================
 """
 

@@ -5,6 +5,7 @@ module       what it holds
 ============ ==========================================================================================
 events       what turned out wrong, and what the world brings instead
 withdrawal   an event becomes a case whose cascade is out of service
+evidence     on what terms members of a cascade are spared
 cascade      what was derived from the roots, and what of it is still out of service
 modes        the kinds of repair a descendant admits
 assignment   which descendant gets which mode
@@ -27,10 +28,14 @@ validation   all checks that apply, composed
 sandbox      dry run of a chain procedure
 inheritance  how the next version of an artifact is described
 publication  what was validated goes back into service
+verdicts     what the plan of a case says of each member
 soundness    the property all of repair has to keep
 report       what a repair did, member by member
 engine       all of it in order: Algorithm 1
 operators    what makes successors
+ports        the values of a repair that nobody declared
+carrying     such a repair, once it is admitted, through the engine
+audit        influence arcs that a record lacks, proposed
 jsontext     JSON as canonical text
 ============ ==========================================================================================
 """
