@@ -8,8 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from memorepair.memory import doors
 from memorepair.memory.artifact import Draft, Key, Read
 from memorepair.memory.sqlite import SqliteStore
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_the_index() -> Iterator[None]:
+    """Small as they are, the scopes of this room are searched as large ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(doors, "SCANNED", 0)
+        yield
 
 
 @pytest.fixture

@@ -38,7 +38,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> SqliteStore:
 
 
 def found(store: SqliteStore, query: str) -> set[str]:
-    return {hit.artifact.key.id for hit in store.search(query, scope=SCOPE, limit=100)}
+    """By the index, and the same in the same order by a scan."""
+    hits = [hit.artifact.key.id for hit in store.search(query, scope=SCOPE, limit=100)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(doors, "SCANNED", 100)
+        assert [hit.artifact.key.id for hit in store.search(query, scope=SCOPE, limit=100)] == hits
+    return set(hits)
 
 
 def expected(query: str) -> set[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from memorepair.memory import barrier
 
 CONTENT = re.compile(r"\b(?:FROM|JOIN)\s+(?:content|vector|recipe|fts|image)\b")
-JOINS = ("SERVED", "PAST", "CARRIED", "HITS", "NEAR")
+JOINS = ("SERVED", "PAST", "CARRIED", "HITS", "READ", "NEAR")
 ROOM = Path(barrier.__file__).parent
 
 ENGINE_READS = {

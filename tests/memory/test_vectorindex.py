@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memorepair.errors import MissingDependency
+from memorepair.errors import MissingDependency, StoreError, Withdrawn
 from memorepair.memory import vectorindex
 from memorepair.memory.artifact import Draft, Key
 from memorepair.memory.sqlite import SqliteStore
@@ -195,6 +195,33 @@ def test_an_erasure_takes_the_files_with_it(indexed: SqliteStore, path: Path, ho
     assert files(path) == []
     assert near(indexed, text(0), 1)[0][0] != doomed
     assert not any(vector in file.read_bytes() for file in files(path))
+
+
+@pytest.mark.parametrize("how", removals())
+def test_an_erasure_that_cannot_remove_the_files_is_none(
+    indexed: SqliteStore, path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second back end that fails after the first: the case stays open, the barrier up, nothing half done."""
+    near(indexed, "tea")
+    doomed = Key(SCOPE, "k000")
+    case = indexed.open_case(event="delete", roots=[doomed], actor="a", reason="r", erase=True)
+    before = indexed.snapshot()
+
+    def refuse(self: Path, missing_ok: bool = False) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        with pytest.raises(StoreError, match="cannot be removed"):
+            removals()[how](indexed, case.id)
+    assert indexed.case(case.id) == case
+    assert indexed.snapshot() == before
+    with pytest.raises(Withdrawn):
+        indexed.get(doomed)
+    assert indexed.receipt(case.id) is None
+    removals()[how](indexed, case.id)
+    assert indexed.receipt(case.id) is not None
+    assert indexed.check() == []
 
 
 def test_small_scopes_have_none(path: Path) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from memorepair import Memory
-from memorepair.errors import InvalidInput, MissingDependency, StepFailed
+from memorepair.errors import InvalidInput, MissingDependency, StepFailed, Withdrawn
 from memorepair.graphs.terms import Kind, Relation
-from memorepair.memory.artifact import Json, Key, Recipe
+from memorepair.memory.artifact import CaseStatus, Json, Key, Recipe
 from memorepair.repair.operators import endpoint as endpoints
 from memorepair.repair.operators.chat import ChatGenerator
 from memorepair.repair.operators.endpoint import Endpoint, TokenPrices
@@ -485,3 +485,33 @@ def test_a_failed_request_costs_its_step_what_it_spent(server: Server) -> None:
     with pytest.raises(StepFailed) as failed:
         made.make(Call(key=Key((), "x"), inputs=REQUEST.sources, params={}, interfaces={}, own=None))
     assert failed.value.cost == 360.0
+
+
+def test_an_endpoint_that_goes_away_in_the_middle_leaves_the_rest_withdrawn(
+    server: Server, tmp_path: Path
+) -> None:
+    """A second back end that fails after the first: the case is not closed, the barrier stands."""
+    away = says(503)
+    server.script = [answers({"text": "It rains.", "cites": [1]}), away]
+    with Memory.open(tmp_path / "m.db", generator=writer(server, attempts=1)) as memory:
+        gone, kept = memory.record("Anna rows.", id="gone"), memory.record("It rains.", id="kept")
+        for name in ("first", "second"):
+            with memory.deriving(kind="summary", operator="summarise") as d:
+                d.write(f"{d.read(gone).content} {d.read(kept).content}", id=name)
+        case = memory.delete(gone, actor="a", reason="r")
+        report = memory.repair(case, solver="repair-all")
+        assert (len(report.republished), len(report.failed)) == (1, 1)
+        assert memory.store.case(case.id).status is CaseStatus.CLOSED_PARTIAL
+        (served,), (held,) = report.republished, report.failed
+        assert memory.get(served).content == "It rains."
+        with pytest.raises(Withdrawn):
+            memory.get(held)
+        assert not memory.search("Anna", limit=10)
+        assert [case.id for case in memory.status().open_cases] == [case.id]
+        asked = len(server.asked)
+        server.script = [answers({"text": "It rains.", "cites": [1]})]  # the service is back
+        again = memory.repair(case, solver="repair-all")
+        assert again.republished == (held,)
+        assert len(server.asked) == asked + 1  # what is served again is not asked for again
+        assert memory.store.case(case.id).status is CaseStatus.CLOSED
+        assert memory.store.check() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memorepair.errors import InvalidInput
 from memorepair.health.blockindex import BlockIndex
 from memorepair.health.recording import Recorder
+from memorepair.memory.connection import remove
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.store import Recovery
 from memorepair.memory.values import named
@@ -66,7 +67,7 @@ class Opened:
 
     def _forget_words(self) -> None:
         """After an erasure: the next whole check-up makes the index of words anew, without them."""
-        BlockIndex.beside(self._store.path).unlink(missing_ok=True)
+        remove(BlockIndex.beside(self._store.path))
 
 
 def check_callable(function: object, what: str) -> None:

@@ -1,7 +1,7 @@
 """Barrier: what is served, and the three moves that change it.
 
-`SERVED`, `PAST`, `CARRIED`, `HITS` and `NEAR` are the only ways from an artifact to content: barred text is
-not even fetched.
+`SERVED`, `PAST`, `CARRIED`, `HITS`, `READ` and `NEAR` are the only ways from an artifact to content: barred
+text is not even fetched.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ CARRIED = f"""{PAST} JOIN scope s ON s.sid = a.sid
 HITS = """fts JOIN version v ON v.vid = fts.rowid JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid
     LEFT JOIN barrier b ON b.vid = v.vid JOIN content c ON c.vid = v.vid AND b.vid IS NULL"""
 """What the index finds, current and not barred."""
+
+READ = """artifact a LEFT JOIN barrier b ON b.vid = a.cur
+    CROSS JOIN content c ON c.vid = a.cur AND b.vid IS NULL"""
+"""Texts of current versions that are not barred, artifact by artifact."""
 
 NEAR = """artifact a LEFT JOIN barrier b ON b.vid = a.cur
     CROSS JOIN vector x ON x.vid = a.cur AND b.vid IS NULL"""

@@ -38,6 +38,20 @@ def typed_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error}", witness=str(path)) from error
 
 
+def remove(file: Path) -> None:
+    """Remove a file beside the database, if it is there.
+
+    Raises
+    ------
+    StoreError
+        It cannot be removed.
+    """
+    try:
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{file.name} cannot be removed: {error.strerror}", witness=str(file)) from error
+
+
 def examine(path: Path) -> bool:
     """Look at the file without SQLite, which might change it: whether there is a store, or none yet.
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State, check_scope
-from memorepair.memory.barrier import HITS, NEAR, PAST, SERVED
+from memorepair.memory.barrier import HITS, NEAR, PAST, READ, SERVED
 from memorepair.memory.codec import ARTIFACT, SPACE, artifact_of, check_limit, scope_name, token
 from memorepair.memory.connection import Connection, Row
 from memorepair.memory.keys import place
@@ -29,6 +29,12 @@ _K, _B = 1.2, 0.75
 """Of BM25: how soon repetition stops counting, how much length does."""
 
 _USUAL_LENGTH = 200
+
+SCANNED = 2_048
+"""Artifacts of a scope whose texts are read one by one: cheaper than the postings of a word of every text."""
+
+RANKED = 20_000
+"""Hits in a scope that are ranked, the newest ones, unless more are asked for."""
 
 _BATCH = 2_048
 
@@ -54,8 +60,6 @@ _MARKS = f"""SELECT j.key, {_WEIGHT} AS weight FROM json_each(?) j CROSS JOIN ar
     AND a.id = json_extract(j.value, '$[1]') JOIN version v ON v.vid = a.cur
     LEFT JOIN barrier b ON b.vid = a.cur WHERE b.vid IS NULL AND weight < 1"""  # noqa: S608  literals
 
-_SCAN = f"""SELECT -{_WEIGHT} AS score, {ARTIFACT} FROM {SERVED}
-    WHERE a.sid = ? AND b.vid IS NULL AND has_terms(c.text, ?) ORDER BY score, v.vid DESC LIMIT ?"""  # noqa: S608  literals
 _NEAR = f"""SELECT a.id, a.aid, x.vid, {_WEIGHT.replace("v.aid", "a.aid").replace("v.vid", "x.vid")}, x.v
     FROM {NEAR}
     WHERE a.sid = ? AND a.id > ? AND x.space = ? ORDER BY a.id LIMIT ?"""  # noqa: S608  literals
@@ -69,19 +73,28 @@ _NEWER = f"""SELECT a.aid, x.vid, {_OF_VERSION}, x.v
     AND x.row = t.row"""  # noqa: S608  literals
 _GET_NEAR = f"""SELECT j.key, {ARTIFACT} FROM json_each(?) j CROSS JOIN {SERVED}
     WHERE a.aid = j.value AND b.vid IS NULL"""  # noqa: S608  literals
+_OF_HITS = f"""CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL ORDER BY hit.score, hit.vid DESC"""
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
-        SELECT a.aid AS aid, v.vid AS vid, -{_WEIGHT} * relevance(c.text, ?1) AS score
-        FROM {HITS}
-        WHERE fts MATCH ?2 AND a.sid = ?3 AND (?4 = '[]' OR has_terms(c.text, ?4))
-        ORDER BY score, v.vid DESC LIMIT ?5) hit
-    CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL
-    ORDER BY hit.score, hit.vid DESC"""  # noqa: S608  literals
+        SELECT aid, vid, -weight * relevance(text, ?1) AS score FROM (
+            SELECT a.aid AS aid, v.vid AS vid, {_WEIGHT} AS weight, c.text AS text FROM {HITS}
+            WHERE fts MATCH ?2 AND a.sid = ?3 AND (?4 = '[]' OR has_terms(c.text, ?4))
+            ORDER BY fts.rowid DESC LIMIT ?6)
+        ORDER BY score, vid DESC LIMIT ?5) hit {_OF_HITS}"""  # noqa: S608  literals
+# LIMIT -1: not merged into the outer query, where the text would be read twice.
+_SCAN = f"""SELECT hit.score, {ARTIFACT} FROM (
+        SELECT one.aid AS aid, one.cur AS vid,
+            -{_WEIGHT.replace("v.aid", "one.aid").replace("v.vid", "one.cur")} * said AS score FROM (
+            SELECT a.aid AS aid, a.cur AS cur, relevance_with(c.text, ?1, ?3) AS said
+            FROM {READ} WHERE a.sid = ?2 LIMIT -1) one WHERE said NOTNULL
+        ORDER BY score, one.cur DESC LIMIT ?4) hit {_OF_HITS}"""  # noqa: S608  literals
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM artifact WHERE sid = ? LIMIT ?)"
 
 
 def register(db: Connection) -> None:
     """Give the connection the function the search statements use."""
     db.raw.create_function("has_terms", 2, has_terms, deterministic=True)
     db.raw.create_function("relevance", 2, relevance, deterministic=True)
+    db.raw.create_function("relevance_with", 3, relevance_with, deterministic=True)
 
 
 @lru_cache(maxsize=64)
@@ -102,13 +115,27 @@ def relevance(text: str, terms: str) -> float:
     """How much a text is about the case-folded terms (a JSON list), by this text alone.
 
     The term weight of BM25 against a text of `_USUAL_LENGTH`; every hit holds every term, so terms weigh the
-    same. Not the BM25 of FTS5, which counts the words of all that is indexed: also of what is barred or in
-    other scopes, and in O(store).
+    same; 1 where there is none. Not the BM25 of FTS5, which counts the words of all that is indexed: also of
+    what is barred or in other scopes, and in O(store).
     """
-    folded = text.casefold()
+    return _relevance(text.casefold(), _terms(terms))
+
+
+def relevance_with(text: str | None, terms: str, needed: str) -> float | None:
+    """The `relevance` of a text that `has_terms` needed; None for any other. It is folded once."""
+    folded = (text or "").casefold()
+    for term in _terms(needed):
+        if term not in folded:
+            return None
+    return _relevance(folded, _terms(terms))
+
+
+def _relevance(folded: str, terms: tuple[str, ...]) -> float:
+    if not terms:
+        return 1.0
     damping = _K * (1 - _B + _B * len(folded) / _USUAL_LENGTH)
     score = 0.0
-    for term in _terms(terms):  # a loop, for it is run once a hit
+    for term in terms:  # a loop, for it is run once a hit
         count = folded.count(term)
         score += count * (_K + 1) / (count + damping)
     return score
@@ -149,8 +176,9 @@ def search(db: Connection, query: object, scopes: Sequence[Scope], limit: int) -
     """Served artifacts of exactly these scopes that contain every word of the query, whatever its case.
 
     Words are what white space separates; each may stand anywhere, also inside a longer word. An empty query
-    finds nothing. Words of three characters and more are found by the index, best first; shorter ones by a
-    scan of the scope, newest first; with both, the index finds and the scan filters.
+    finds nothing. The best come first by words of three characters and more, else the newest. A small scope
+    is read; in a large one the index finds such words and shorter ones filter, or alone have it read: of more
+    than `RANKED` hits of the index the newest are ranked.
 
     Raises
     ------
@@ -184,14 +212,16 @@ def _numbers(db: Connection, scopes: Sequence[Scope]) -> list[int]:
 def _search(db: Connection, words: list[str], sid: int, limit: int) -> list[tuple[float, Artifact]]:
     # The index ends a text, and a query, at NUL; it sees no words under three characters.
     indexed = [word for word in words if len(word) >= TRIGRAM and "\0" not in word]
-    scanned = json.dumps([word.casefold() for word in words if word not in set(indexed)])
-    if indexed:
+    ranked = json.dumps([word.casefold() for word in indexed])
+    if indexed and db.number(_COUNT, (sid, SCANNED + 1)) > SCANNED:
+        scanned = json.dumps([word.casefold() for word in words if word not in set(indexed)])
         # Inside double quotes, doubled where they occur, everything is text to FTS5: no operator survives.
         phrases = " AND ".join(f'text:"{word.replace(chr(34), chr(34) * 2)}"' for word in indexed)
-        ranked = json.dumps([word.casefold() for word in indexed])
-        rows = db.rows(_FIND, (ranked, f's:"{token(sid)}" AND {phrases}', sid, scanned, limit))
+        asked = f's:"{token(sid)}" AND {phrases}'
+        most = limit if limit < 0 else max(limit, RANKED)
+        rows = db.rows(_FIND, (ranked, asked, sid, scanned, limit, most))
     else:
-        rows = db.rows(_SCAN, (sid, scanned, limit))
+        rows = db.rows(_SCAN, (ranked, sid, json.dumps([word.casefold() for word in words]), limit))
     return [(score, artifact_of(tuple(columns), State.ACTIVE)) for score, *columns in rows]
 
 

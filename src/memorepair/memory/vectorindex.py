@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol, cast
 import numpy as np
 
 from memorepair.errors import MissingDependency
-from memorepair.memory.connection import Connection
+from memorepair.memory.connection import Connection, remove
 from memorepair.memory.secret import Secret
 from memorepair.memory.vectors import STORED, Space, Vectors
 
@@ -250,9 +250,15 @@ class VectorIndex:
 
 
 def forget(db: Connection) -> None:
-    """Remove every index of a store; under the lock that erases what they were made from."""
+    """Remove every index of a store; under the lock that erases what they were made from.
+
+    Raises
+    ------
+    StoreError
+        One cannot be removed; what is erased with it must not be committed.
+    """
     for file in db.path.parent.glob(f"{_escaped(db.path.name)}.vectors-*"):
-        file.unlink(missing_ok=True)
+        remove(file)
 
 
 def _escaped(name: str) -> str:
