@@ -204,7 +204,7 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...] | None] = {
     ("vectors", "status"): ("vectors", "status"),
     ("vectors", "check"): ("vectors", "check"),
     **dict.fromkeys(("vectors", name) for name in ("reembed", "index", "drop")),
-    **dict.fromkeys(("review", name) for name in ("show", "approve", "reject")),
+    **dict.fromkeys(("review", name) for name in ("show", "approve", "reject", "keep")),
     **dict.fromkeys(("run", name) for name in ("show", "recover", "replay")),
     ("recover",): None,
 }

@@ -201,7 +201,7 @@ def test_an_erasure_takes_the_files_with_it(indexed: SqliteStore, path: Path, ho
 def test_an_erasure_that_cannot_remove_the_files_is_none(
     indexed: SqliteStore, path: Path, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second back end that fails after the first: the case stays open, the barrier up, nothing half done."""
+    """A second back end that fails after the first: the case is open, the barrier up, nothing half done."""
     near(indexed, "tea")
     doomed = Key(SCOPE, "k000")
     case = indexed.open_case(event="delete", roots=[doomed], actor="a", reason="r", erase=True)
