@@ -76,6 +76,8 @@ REFUSED: dict[str, tuple[tuple[str, ...], Callable[[Memory], None], str]] = {
     "audit unknown": (("audit-provenance", "--accept", "nothing"), nothing, "UnknownId"),
     "recover unknown": (("run", "recover", "r9", "--faulty", HOME), nothing, "UnknownId"),
     "approve unknown": (("review", "approve", "nothing"), nothing, "UnknownId"),
+    "keep unknown": (("review", "keep", "nobody"), nothing, "UnknownId"),
+    "keep twice": (("review", "keep", HOME, HOME), nothing, "InvalidInput"),
     "reject unknown": (("review", "reject", "nothing"), nothing, "UnknownId"),
     "patrol occasion": (("patrol", "--after", "rain"), nothing, "InvalidInput"),
     "checkup since": (("checkup", "--repair", "--confirm", "nothing"), nothing, "InvalidInput"),
