@@ -342,6 +342,37 @@ def test_a_budget_and_its_limits_are_numbers_of_any_type(type: Any) -> None:
     assert (found.chosen, found.status) == ((0, 2), Status.OPTIMAL)
 
 
+@pytest.mark.parametrize("name", ["highs", "highspy", "cp-sat", "cbc"])
+def test_programs_write_nothing(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip({"highspy": "highspy", "cp-sat": "ortools", "cbc": "pulp"}.get(name, "scipy"))
+    drawn = generate("provD-1e2")
+    cost = np.rint(drawn.cost * 1000).astype(np.int64)
+    found = select(
+        value=np.rint(drawn.value * 1000).astype(np.int64),
+        cost=cost,
+        requires=drawn.requires,
+        budget=int(cost.sum()) // 3,
+        gap=0,
+        node_limit=1,
+        ilp=name,
+    )
+    assert name == "cbc" or found.ilp_bound is not None  # it was asked
+    assert capfd.readouterr() == ("", "")
+
+
+def test_highspy_writes_no_banner_at_its_first_use() -> None:
+    pytest.importorskip("highspy")
+    code = (
+        "import numpy as np; from memorepair import select; from memorepair.graphs import generate\n"
+        "d = generate('provD-1e2'); c = np.rint(d.cost * 1000).astype(int)\n"
+        "s = select(value=np.rint(d.value * 1000).astype(int), cost=c, requires=d.requires,\n"
+        "           budget=int(c.sum()) // 3, gap=0, node_limit=1, ilp='highspy')\n"
+        "assert s.ilp_bound is not None\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (told.stdout, told.stderr) == ("", "")
+
+
 def test_a_time_limit_of_0_still_answers_with_a_proof() -> None:
     drawn = generate("prov-1e3")
     value = np.rint(drawn.value * 1000).astype(np.int64)

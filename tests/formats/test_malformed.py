@@ -77,6 +77,9 @@ LINKS = {
     "nodes": [{"id": "a", "value": 3}, {"id": "b", "value": -1, "cost": 2}],
     "edges": [{"source": "a", "target": "b"}],
 }
+LAST = 0
+"""The fault is in what is not there: the last line is named."""
+
 GOOD = {"max": MAX, "lp": LP, "mps": MPS, "upit": UPIT, "cpit": CPIT, "node-link.json": json.dumps(LINKS)}
 
 
@@ -121,7 +124,7 @@ def test_limits_of_all_periods_add_up(tmp_path: Path) -> None:
         ("max", "a 2 3 4", "a 2 3 9223372036854775808", 6),
         ("max", "a 2 3 4", "a 2 3 " + "9" * 5000, 6),
         ("max", "a 2 3 4", "x 2 3 4", 6),
-        ("max", "n 3 t", "n 1 t", None),
+        ("max", "n 3 t", "n 1 t", LAST),
         ("lp", "Maximize", "Minimize", 2),
         ("lp", "3 x0 - 1.5 x1", "3 x0 - 1.5 x0", 3),
         ("lp", "3 x0 - 1.5 x1", "3 x0 1.5 x1", 3),
@@ -139,14 +142,14 @@ def test_limits_of_all_periods_add_up(tmp_path: Path) -> None:
         ("lp", "Generals\n x0 x1\n", "Generals\n x0\n", 6),
         ("lp", "0 <= x1 <= 1", "0 <= x1 <= 2", 9),
         ("lp", "0 <= x1 <= 1", "x1 free", 9),
-        ("lp", "0 <= x1 <= 1\n", "0 <= x1\n", None),
+        ("lp", "0 <= x1 <= 1\n", "0 <= x1\n", LAST),
         ("lp", "0 <= x1 <= 1", "0 <= x0 <= 1", 9),
         ("lp", "End\n", "", 12),
         ("lp", "End\n", "End\nmore", 13),
         ("lp", "Generals", "Semi-continuous", 10),
         ("lp", "Bounds", "Maximize", 7),
         ("mps", " MAX", " MIN", 4),
-        ("mps", "OBJSENSE\n MAX\n", "", None),
+        ("mps", "OBJSENSE\n MAX\n", "", LAST),
         ("mps", " N obj", " E obj", 6),
         ("mps", " L r0", " L r1", 8),
         ("mps", " L r0", " E r0", 7),
@@ -160,7 +163,7 @@ def test_limits_of_all_periods_add_up(tmp_path: Path) -> None:
         ("mps", "BOUNDS", "BOUNDS\n MI BND x0", 17),
         ("mps", "UP BND x0 1", "UP BND x0 2", 17),
         ("mps", "UP BND x0 1", "UP BND x0 1\n UP BND x0 1", 18),
-        ("mps", " UP BND x0 1\n", "", None),
+        ("mps", " UP BND x0 1\n", "", LAST),
         ("mps", "ENDATA\n", "", 18),
         ("mps", "ENDATA", "ENDATA\n more", 20),
         ("mps", "COLUMNS\n", "COLUMNS\n M 'MARKER' 'INTEND'\n", 10),
@@ -169,37 +172,42 @@ def test_limits_of_all_periods_add_up(tmp_path: Path) -> None:
         ("upit", "NBLOCKS: 2", "NBLOCKS: 2\nNBLOCKS: 2", 4),
         ("upit", "NBLOCKS: 2", "NPERIODS: 2", 3),
         ("upit", "NBLOCKS: 2\n", "", 4),
-        ("upit", "NBLOCKS: 2", "NBLOCKS: 3", None),
+        ("upit", "NBLOCKS: 2", "NBLOCKS: 3", LAST),
         ("upit", "1 -1.5", "1 -1.5 0", 6),
         ("upit", "1 -1.5", "0 -1.5", 6),
         ("upit", "1 -1.5", "2 -1.5", 6),
         ("upit", "1 -1.5", "1 nan", 6),
         ("upit", "1 -1.5", "1 1e999999", 6),
-        ("upit", "1 -1.5\n", "", None),
+        ("upit", "1 -1.5\n", "", LAST),
         ("upit", "EOF", "EOF\n0 1", 8),
         ("upit", "OBJECTIVE_FUNCTION:", "OBJECTIVES:", 4),
         ("cpit", "0 1 L 5.5", "0 1 G 5.5", 14),
         ("cpit", "0 1 L 5.5", "0 1 L -1", 14),
         ("cpit", "0 1 L 5.5", "0 2 L 5.5", 14),
         ("cpit", "0 1 L 5.5", "0 0 L 5.5", 14),
-        ("cpit", "0 1 L 5.5\n", "", None),
+        ("cpit", "0 1 L 5.5\n", "", LAST),
         ("cpit", "1 0 2", "1 0 -2", 11),
         ("cpit", "1 0 2", "1 1 2", 11),
         ("cpit", "DISCOUNT_RATE: 0.1", "DISCOUNT_RATE: -1", 6),
         ("cpit", "TYPE: CPIT", "TYPE: PCPSP", 2),
     ],
 )
-def test_the_line_at_fault_is_named(
-    suffix: str, old: str, new: str, line: int | None, tmp_path: Path
-) -> None:
+def test_the_line_at_fault_is_named(suffix: str, old: str, new: str, line: int, tmp_path: Path) -> None:
     assert old in GOOD[suffix]
     with pytest.raises(InvalidFile) as caught:
         read(tmp_path, suffix, GOOD[suffix].replace(old, new, 1))
-    if line is None:  # the fault is in what is not there
-        assert caught.value.witness is not None
-    else:
-        assert caught.value.witness == line
-        assert caught.value.message.startswith(f"line {line}: ")
+    lines = GOOD[suffix].replace(old, new, 1).count("\n")
+    assert caught.value.witness in ({lines, lines + 1} if line == LAST else {line})
+    assert caught.value.message.startswith(f"line {caught.value.witness}: ")
+
+
+@pytest.mark.parametrize("suffix", sorted(GOOD))
+def test_the_line_that_is_no_utf8_is_named(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"latin.{suffix}"
+    path.write_bytes("\nMontr\xe9al\n".encode("latin-1") + GOOD[suffix].encode())
+    with pytest.raises(InvalidFile, match=r"line 2: .*0xe9") as caught:
+        formats.read(path)
+    assert caught.value.witness == 2
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def parse_network(text: str) -> MinCutNetwork:
             sink=head.ends["t"],
         )
     except InvalidInput as error:
-        raise InvalidFile(f"the network is none: {error}", witness=error.witness) from error
+        raise fault(len(rows), f"the file ends, and the network is none: {error}") from error
 
 
 @dataclass(slots=True)

@@ -115,7 +115,7 @@ def parse_lp(text: str) -> SelectionInstance:
             sections[section].append((line, content))
     if section != "end":
         raise fault(line, "the file ends before 'End'")
-    return _program(sections).instance()
+    return _program(sections, line).instance()
 
 
 class _Token(NamedTuple):
@@ -193,7 +193,7 @@ def _tokens(lines: list[tuple[int, str]]) -> Iterator[_Token]:
         yield _Token("end", "the end of the section", line)
 
 
-def _program(sections: dict[str, list[tuple[int, str]]]) -> Program:
+def _program(sections: dict[str, list[tuple[int, str]]], last: int) -> Program:
     objective = plain_sum(sections["objective"])
     if objective is None or len(dict(objective)) < len(objective):
         objective = _objective(_Reader(sections["objective"]))
@@ -216,7 +216,7 @@ def _program(sections: dict[str, list[tuple[int, str]]]) -> Program:
                 high.setdefault(token.text, 1)
     for name in place:
         if name not in high:
-            raise InvalidFile(f"{name!r} has no upper bound of 1", witness=name)
+            raise fault(last, f"the file ends without an upper bound of 1 for {name!r}")
     arcs, rows, left = plain_rows(sections["rows"], place)
     for statement in left:
         rows += _rows(_Reader(statement), place)

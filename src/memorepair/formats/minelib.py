@@ -158,6 +158,7 @@ class _Model:
     values: dict[int, Exact] = field(default_factory=dict)
     coefficients: dict[tuple[int, int], Exact] = field(default_factory=dict)
     limits: dict[tuple[int, int], Exact] = field(default_factory=dict)
+    last: int = 0
 
     def head(self, line: int, key: str, rest: list[str]) -> None:
         """A line KEY: VALUE."""
@@ -202,14 +203,12 @@ class _Model:
         """The model as a selection."""
         n, periods, resources = (self.counts.get(key, 0) for key in _COUNTS)
         if len(self.values) != n:
-            raise InvalidFile(f"{len(self.values)} of {n} blocks have a value", witness=len(self.values))
+            raise fault(self.last, f"the file ends with a value for {len(self.values)} of {n} blocks")
         if len(self.limits) != periods * resources:
-            raise InvalidFile(
-                f"{len(self.limits)} limits for {resources} resources in {periods} periods",
-                witness=len(self.limits),
-            )
+            told = f"{len(self.limits)} limits for {resources} resources in {periods} periods"
+            raise fault(self.last, f"the file ends with {told}")
         if requires.n != n:
-            raise InvalidFile(f"{requires.n} blocks have precedences, {n} a value", witness=requires.n)
+            raise fault(self.last, f"{n} blocks have a value, {requires.n} blocks have precedences")
         costs: list[list[Exact]] = [[0] * n for _ in range(resources)]
         for (block, resource), amount in self.coefficients.items():
             costs[resource][block] = amount
@@ -276,6 +275,7 @@ def _parse(text: str, kind: str) -> _Model:
     for key in wanted:
         if key not in model.header:
             raise fault(line, f"the file ends without {key}")
+    model.last = line
     return model
 
 

@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from memorepair.errors import InvalidFile
 from memorepair.formats import linear
 from memorepair.formats.format import Content
 from memorepair.formats.instance_json import instance_only
@@ -133,7 +132,7 @@ def read_program(text: str) -> Program:
             raise fault(line, "data before a section")
     if section != "ENDATA":
         raise fault(line, "the file ends before ENDATA")
-    return reader.program()
+    return reader.program(line)
 
 
 class _Reader:
@@ -222,14 +221,15 @@ class _Reader:
         if kind == "BV":
             self.whole[place] = True
 
-    def program(self) -> Program:
+    def program(self, last: int) -> Program:
+        """The program that all of it spells; its last line is at fault for what is not there."""
         if not self.maximised or self.objective is None:
-            raise InvalidFile("a closure is a maximum: OBJSENSE MAX, and a row N", witness="OBJSENSE")
+            raise fault(last, "a closure is a maximum: the file ends without OBJSENSE MAX, or a row N")
         if self.marked:
-            raise InvalidFile(f"the marker {MARKS[1]} is missing", witness="COLUMNS")
+            raise fault(last, f"the file ends without the marker {MARKS[1]}")
         for name, place in self.names.items():
             if place not in self.high:
-                raise InvalidFile(f"{name!r} has no upper bound of 1", witness=name)
+                raise fault(last, f"the file ends without an upper bound of 1 for {name!r}")
         return Program(
             names=list(self.names),
             profits=self.profits,

@@ -25,12 +25,17 @@ def read_text(path: Path) -> str:
     Raises
     ------
     InvalidFile
-        It cannot be read, or is no UTF-8 (witness: the path).
+        It cannot be read (witness: the path), or is no UTF-8 (witness: the line).
     """
     try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        data = path.read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
         raise InvalidFile(f"{path} cannot be read: {error}", witness=str(path)) from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        why = f"{path} is no UTF-8: {error.reason} at byte {error.start}, 0x{data[error.start]:02x}"
+        raise fault(line, why) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -26,49 +26,6 @@ from memorepair.problems import KnapsackInstance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Entry:
-    """A solver: where it is, and what it declares."""
-
-    module: str
-    package: str
-    bounds: bool
-    counts_nodes: bool
-    what: str
-
-
-_SOLVERS = {
-    "highs": _Entry(
-        module="memorepair.solvers.ilp_highs",
-        package="scipy",
-        bounds=True,
-        counts_nodes=True,
-        what="HiGHS through SciPy, branch and cut",
-    ),
-    "highspy": _Entry(
-        module="memorepair.solvers.ilp_highspy",
-        package="highspy",
-        bounds=True,
-        counts_nodes=True,
-        what="HiGHS by its own package",
-    ),
-    "cp-sat": _Entry(
-        module="memorepair.solvers.ilp_cpsat",
-        package="ortools",
-        bounds=True,
-        counts_nodes=False,
-        what="OR-tools' CP-SAT, clause learning, one worker",
-    ),
-    "cbc": _Entry(
-        module="memorepair.solvers.ilp_cbc",
-        package="pulp",
-        bounds=False,
-        counts_nodes=True,
-        what="CBC through PuLP, branch and cut",
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedIlp:
     """What an integer programming solver declares about itself.
 
@@ -94,6 +51,15 @@ class ListedIlp:
     bounds: bool
     counts_nodes: bool
     what: str
+
+
+_SOLVERS = {
+    "highs": ("ilp_highs", "scipy", True, True, "HiGHS through SciPy, branch and cut"),
+    "highspy": ("ilp_highspy", "highspy", True, True, "HiGHS by its own package"),
+    "cp-sat": ("ilp_cpsat", "ortools", True, False, "OR-tools' CP-SAT, clause learning, one worker"),
+    "cbc": ("ilp_cbc", "pulp", False, True, "CBC through PuLP, branch and cut"),
+}
+"""Module, package, and what `ListedIlp` says: bounds, counts_nodes, what."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,13 +110,13 @@ def listed_ilps() -> tuple[ListedIlp, ...]:
     return tuple(
         ListedIlp(
             name=name,
-            package=entry.package,
-            installed=find_spec(entry.package) is not None,
-            bounds=entry.bounds,
-            counts_nodes=entry.counts_nodes,
-            what=entry.what,
+            package=package,
+            installed=find_spec(package) is not None,
+            bounds=bounds,
+            counts_nodes=counts_nodes,
+            what=what,
         )
-        for name, entry in _SOLVERS.items()
+        for name, (_, package, bounds, counts_nodes, what) in _SOLVERS.items()
     )
 
 
@@ -161,7 +127,7 @@ def check_ilp(name: str) -> None:
         raise UnknownId(
             f"no integer programming solver {name!r}; did you mean {' or '.join(near)}?", witness=name
         )
-    package = _SOLVERS[name].package
+    package = _SOLVERS[name][1]
     if find_spec(package) is None:
         raise MissingDependency(
             f"{name!r} needs {package}: pip install 'memorepair[solvers]'", witness=package
@@ -179,7 +145,7 @@ def propose(name: str, instance: KnapsackInstance, effort: Effort) -> Proposal:
     check_ilp(name)
     if instance.requires.n == 0:
         return Proposal(mask=None, bound=0.0)
-    function: Propose = import_module(_SOLVERS[name].module).propose
+    function: Propose = import_module(f"memorepair.solvers.{_SOLVERS[name][0]}").propose
     found = function(instance, effort)
     mask = found.mask
     # CBC at its time limit hands back points that violate constraints, others values that are half-way.

@@ -38,8 +38,9 @@ def propose(instance: KnapsackInstance, effort: Effort) -> Proposal:
         (np.tile([1.0, -1.0], len(arcs)), (amounts.cost.T * scale[:, None]).ravel())
     )
     model.integrality_ = [highspy.HighsVarType.kInteger] * k
-    solver = highspy.Highs()
-    solver.silent()
+    # Its constructor ends with this method, which as it is writes a banner to file descriptor 1.
+    quiet = type("Quiet", (highspy.Highs,), {"enableCallbacks": lambda self: self.silent()})
+    solver = quiet()
     options: dict[str, bool | int | float] = {
         "threads": 1,
         "mip_rel_gap": effort.gap,
