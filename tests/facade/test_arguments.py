@@ -174,8 +174,9 @@ OPENING = list(inspect.signature(Memory.open).parameters)
 @pytest.mark.parametrize("name", OPENING)
 def test_opening_refuses_a_value_of_a_wrong_type_and_makes_no_file(tmp_path: Path, name: str) -> None:
     declared = str(inspect.signature(Memory.open).parameters[name].annotation)
+    opening: Callable[..., object] = Memory.open
     lawful: dict[str, Any] = {"path": tmp_path / "agent.db"}
     for value in wrong(declared):
         with pytest.raises(InvalidInput):
-            Memory.open(**(lawful | {name: value}))
+            opening(**(lawful | {name: value}))
     assert list(tmp_path.iterdir()) == []
