@@ -85,6 +85,7 @@ LAWFUL: dict[str, dict[str, Any]] = {
 }
 """A call of each verb that is refused for no type of its arguments."""
 
+OPENS = "open"
 BEYOND = {"close"}
 """Takes nothing."""
 
@@ -168,15 +169,15 @@ def test_the_lawful_call_is_none_of_these(memory: Memory, verb: str) -> None:
     verbs()[verb](memory, **LAWFUL[verb])
 
 
+OPEN: Callable[..., object] = getattr(Memory, OPENS)
 OPENING = list(inspect.signature(Memory.open).parameters)
 
 
 @pytest.mark.parametrize("name", OPENING)
 def test_opening_refuses_a_value_of_a_wrong_type_and_makes_no_file(tmp_path: Path, name: str) -> None:
     declared = str(inspect.signature(Memory.open).parameters[name].annotation)
-    opening: Callable[..., object] = Memory.open
-    lawful: dict[str, Any] = {"path": tmp_path / "agent.db"}
+    lawful: dict[str, object] = {"path": tmp_path / "agent.db"}
     for value in wrong(declared):
         with pytest.raises(InvalidInput):
-            opening(**(lawful | {name: value}))
+            OPEN(**(lawful | {name: value}))
     assert list(tmp_path.iterdir()) == []
