@@ -17,14 +17,12 @@ from memorepair.problems.integers import (
     TOTAL_LIMIT,
     Number,
     NumbersLike,
-    Profits,
-    big_profits,
     exact_total,
     fraction,
     numbers,
-    profits,
     total,
 )
+from memorepair.problems.profits import Profits, big_profits, profits
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 any_number = st.one_of(

@@ -16,7 +16,8 @@ from memorepair import SelectionInstance, formats, select
 from memorepair.errors import InvalidFile, InvalidInput, UnknownId
 from memorepair.formats import lp, mps, mps_plain
 from memorepair.graphs import Digraph, MinCutNetwork, generate
-from memorepair.problems.integers import fraction, profits
+from memorepair.problems.integers import fraction
+from memorepair.problems.profits import profits
 from memorepair.solvers.ortools_flow import OrtoolsFlow
 from memorepair.testing import instances
 

@@ -20,7 +20,8 @@ from memorepair.formats.text import count, fault, integer, place, read_text, wri
 from memorepair.graphs.digraph import Int64
 from memorepair.graphs.network import VALUE_LIMIT, MinCutNetwork
 from memorepair.problems import SelectionInstance
-from memorepair.problems.integers import digits, exact_total, fraction, profits
+from memorepair.problems.integers import digits, exact_total, fraction
+from memorepair.problems.profits import profits
 
 _BLOCK: Final = 1 << 16
 _NOT_PLAIN = re.compile(r"[^a0-9 \t\r]|[0-9]{19}")  # 18 digits fit int64

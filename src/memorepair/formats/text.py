@@ -29,9 +29,10 @@ def read_text(path: Path) -> str:
     """
     try:
         data = path.read_bytes()
-        return data.decode("utf-8")
     except OSError as error:
         raise InvalidFile(f"{path} cannot be read: {error}", witness=str(path)) from error
+    try:
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         why = f"{path} is no UTF-8: {error.reason} at byte {error.start}, 0x{data[error.start]:02x}"

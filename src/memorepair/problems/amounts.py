@@ -11,7 +11,8 @@ import numpy as np
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.digraph import Int64, Mask, read_only
-from memorepair.problems.integers import TOTAL_LIMIT, Number, Numbers, exact_total, fraction, profits
+from memorepair.problems.integers import TOTAL_LIMIT, Number, Numbers, exact_total, fraction
+from memorepair.problems.profits import profits
 
 AMOUNT_BITS = 40
 """Bits of a total; what has more is rounded, which leaves 20 bits and more for a price."""

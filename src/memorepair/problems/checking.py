@@ -17,16 +17,9 @@ from memorepair.graphs.digraph import Index, Mask
 from memorepair.problems import proof
 from memorepair.problems.amounts import Amounts
 from memorepair.problems.instances import SelectionInstance
-from memorepair.problems.integers import (
-    BigProfits,
-    Integers,
-    Numbers,
-    big_profits,
-    fraction,
-    shown,
-    total,
-)
+from memorepair.problems.integers import Integers, Numbers, fraction, shown, total
 from memorepair.problems.leaves import Leaf
+from memorepair.problems.profits import BigProfits, big_profits
 from memorepair.problems.proof import Certificate as Certificate
 from memorepair.problems.proof import Question
 

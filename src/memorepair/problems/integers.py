@@ -1,4 +1,4 @@
-"""Exact numbers: profits as int64 with one rational scale, or with a proven bound on what rounding lost.
+"""Exact numbers: what a caller hands over, read as rationals and written back.
 
 A float stands for the shortest decimal that reads back as it, so a tradeoff of 0.3 is exactly 3/10.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TypeAlias, cast
@@ -31,45 +30,11 @@ BIGNUM_NODES = 20_000
 """Up to this many floats are read digit by digit; of more, only the vectorised reading is exact."""
 
 _DIGITS = 15
-_SAMPLE = 1_000
+SAMPLE = 1_000
+"""So many numbers are looked at before all are."""
 _DECIMAL_EXPONENT = 5_000  # a dozen bytes such as 1e999999999 must not become a gigabyte
 _DENOMINATOR_BITS = 2**16
 _FLOAT_SUM_DIGITS = 700  # shortest decimals of floats lie on a grid of 10^-341 and below 10^309
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Profits:
-    """What each node is worth, in integers.
-
-    Attributes
-    ----------
-    profit : (k,) int64
-        Nearest to ``scale * (value - tradeoff * cost)``; absolute values add up to less than 2^62.
-    scale
-        Integer units per original unit, > 0.
-    loss
-        No node set's total differs from ``sum(profit) / scale`` by more, in original units; 0 when exact.
-    """
-
-    profit: Int64
-    scale: Fraction
-    loss: Fraction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BigProfits:
-    """As `Profits`, with profits of any size.
-
-    Attributes
-    ----------
-    profit : (k,) int64, or Python integers where they do not fit
-    scale, loss
-        As there.
-    """
-
-    profit: Integers
-    scale: Fraction
-    loss: Fraction
 
 
 def shown(value: object) -> str:
@@ -241,12 +206,12 @@ def _exact_objects(entries: Iterable[object], name: str) -> npt.NDArray[np.objec
 
 def total(values: Numbers) -> Fraction:
     """Sum of `values`, exact; of more than `BIGNUM_NODES` floats of 16 or 17 digits, the nearest float."""
-    decimals = _decimals(values)
+    decimals = as_decimals(values)
     if decimals is not None:
         integers, digits = decimals
         return Fraction(exact_total(integers), 10**digits)
     if values.dtype == np.object_:
-        common = _common_denominator(values)
+        common = common_denominator(values)
         return sum(values.tolist(), Fraction(0)) if common is None else Fraction(sum(common[0]), common[1])
     if len(values) > BIGNUM_NODES and float(np.abs(values).max()) * len(values) < math.inf:
         return Fraction(math.fsum(values.tolist()))
@@ -263,59 +228,7 @@ def exact_total(integers: Integers) -> int:
     return (int((integers >> 32).sum()) << 32) + int((integers & 0xFFFFFFFF).sum())
 
 
-def profits(value: Numbers, cost: Numbers, tradeoff: Number) -> Profits:
-    """``value - tradeoff * cost`` in integers.
-
-    Parameters
-    ----------
-    value, cost : (k,)
-        As `numbers` returns them.
-    tradeoff
-        The price lambda.
-
-    Notes
-    -----
-    Exact whenever the exact integers fit 2^62, for ints, Fractions, Decimals, floats of up to 15 digits of
-    any number and floats of any digits up to `BIGNUM_NODES` nodes. Otherwise rounded to a power of two that
-    uses 60 or more bits, with the loss bounded.
-    """
-    price, cost = _priced(cost, tradeoff)
-    exact = _vectorised(value, cost, price)
-    if exact is not None:
-        return exact
-    objects = np.object_ in (value.dtype, cost.dtype)
-    if objects or (len(value) <= BIGNUM_NODES and _may_fit(value, cost, price)):
-        exact = _bignum(value, cost, price)
-        if exact is not None:
-            return exact
-    rounded = _rounded(value, cost, price) or _bignum(value, cost, price)
-    if rounded is None:
-        raise InvalidInstance("numbers beyond the range of a float, with denominators too varied", witness=0)
-    return rounded
-
-
-def _priced(cost: Numbers, tradeoff: Number) -> tuple[Fraction, Numbers]:
-    """The price and what it applies to; costs without price, or a price without costs, cost no digits."""
-    price = fraction(tradeoff)
-    if price and np.any(cost != 0):
-        return price, cost
-    return Fraction(0), np.zeros(len(cost), np.int64)
-
-
-def _may_fit(value: Numbers, cost: Numbers, price: Fraction) -> bool:
-    """Whether exact integers are not ruled out by a sample of the nodes."""
-    # The common unit of all profits divides that of the sample: if the floats' total in the sample's unit is
-    # far above 2^62, so is the total in the common unit.
-    few = slice(_SAMPLE // 10)
-    sample = _bignum(value[few], cost[few], price)
-    if sample is None or sample.loss or price >= 10**308:
-        return False
-    with np.errstate(over="ignore", invalid="ignore"):
-        magnitude = float(np.abs(value.astype(np.float64) - float(price) * cost.astype(np.float64)).sum())
-    return not magnitude > 2 * TOTAL_LIMIT / sample.scale
-
-
-def _decimals(values: Numbers) -> tuple[Int64, int] | None:
+def as_decimals(values: Numbers) -> tuple[Int64, int] | None:
     """Integers and d with ``values = integers / 10**d`` as decimals, or None where that is not proved."""
     if values.dtype == np.int64:
         return values.astype(np.int64, copy=False), 0
@@ -331,7 +244,7 @@ def _decimals(values: Numbers) -> tuple[Int64, int] | None:
         # nearest to the decimal N 10^-d. If it is x, that decimal reads back as x. It has at most 15 digits,
         # different decimals of at most 15 digits are different floats, so the shortest that reads back as x
         # is this one.
-        for part in (floats[:_SAMPLE], floats):
+        for part in (floats[:SAMPLE], floats):
             integers = np.rint(part * power)
             if not np.array_equal(integers / power, part):
                 break
@@ -340,74 +253,7 @@ def _decimals(values: Numbers) -> tuple[Int64, int] | None:
     return None
 
 
-def _vectorised(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
-    values, costs = _decimals(value), _decimals(cost)
-    if values is None or costs is None:
-        return None
-    digits = max(values[1], costs[1])
-    factor = price.denominator * 10 ** (digits - values[1])
-    charge = price.numerator * 10 ** (digits - costs[1])
-    if _magnitude(values[0]) * factor + _magnitude(costs[0]) * charge >= TOTAL_LIMIT:
-        return None
-    # Every product and difference is bounded by the sum just checked: nothing wraps.
-    profit = _times(values[0], factor) - _times(costs[0], charge)
-    return Profits(profit=profit, scale=Fraction(price.denominator * 10**digits), loss=Fraction(0))
-
-
-def _magnitude(integers: Int64) -> int:
-    """Sum of the absolute values; abs itself would wrap at -2^63."""
-    return exact_total(integers[integers > 0]) - exact_total(integers[integers < 0])
-
-
-def _times(integers: Int64, factor: int) -> Int64:
-    return integers * factor if integers.any() else np.zeros(len(integers), np.int64)
-
-
-def big_profits(value: Numbers, cost: Numbers, tradeoff: Number, *, big: bool) -> BigProfits:
-    """As `profits`; if `big`, in Python integers, exact, where those would be rounded."""
-    found = profits(value, cost, tradeoff)
-    price, cost = _priced(cost, tradeoff)
-    exact = _exact(value, cost, price) if found.loss and big else None
-    if exact is None:
-        return BigProfits(profit=found.profit, scale=found.scale, loss=found.loss)
-    return BigProfits(profit=np.array(exact[0], np.object_), scale=exact[1], loss=Fraction(0))
-
-
-def _bignum(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
-    """Profits through Python integers: exact where they fit, else each rounded once."""
-    exact = _exact(value, cost, price)
-    if exact is None:
-        return None
-    profit, scale = exact
-    magnitude = sum(map(abs, profit))
-    if magnitude < TOTAL_LIMIT:
-        return Profits(profit=np.array(profit, np.int64), scale=scale, loss=Fraction(0))
-    # Let scale = a / b. magnitude b < 2^s and a >= 2^(t - 1) for their bit lengths s, t, so with unit
-    # 2^(60 - s + t) the total is below 2^61; rounding adds at most half a unit a node, together less than
-    # 2^30.
-    bits = (magnitude * scale.denominator).bit_length() - scale.numerator.bit_length()
-    unit = Fraction(2) ** (60 - bits)
-    top, bottom = (unit / scale).as_integer_ratio()
-    rounded = np.array([(2 * p * top + bottom) // (2 * bottom) for p in profit], np.int64)
-    return Profits(profit=rounded, scale=unit, loss=Fraction(len(profit)) / (2 * unit))
-
-
-def _exact(value: Numbers, cost: Numbers, price: Fraction) -> tuple[list[int], Fraction] | None:
-    """Profits as integers without common divisor, and their scale; None where denominators vary too much."""
-    values, costs = _common_denominator(value), _common_denominator(cost)
-    if values is None or costs is None:
-        return None
-    factor = costs[1] * price.denominator
-    charge = values[1] * price.numerator
-    profit = [factor * w - charge * c for w, c in zip(values[0], costs[0], strict=True)]
-    common = math.gcd(*profit)
-    if common == 0:
-        return profit, Fraction(1)
-    scale = values[1] * costs[1] * price.denominator
-    return [p // common for p in profit], Fraction(scale, common)
-
-
-def _common_denominator(values: Numbers) -> tuple[list[int], int] | None:
+def common_denominator(values: Numbers) -> tuple[list[int], int] | None:
     if values.dtype == np.int64:
         return values.tolist(), 1
     if values.dtype == np.float64:
@@ -420,31 +266,3 @@ def _common_denominator(values: Numbers) -> tuple[list[int], int] | None:
         if denominator.bit_length() > _DENOMINATOR_BITS:  # a float's denominator divides 10^324, 1,077 bits
             return None
     return [top * (denominator // bottom) for top, bottom in ratios], denominator
-
-
-def _rounded(value: Numbers, cost: Numbers, price: Fraction) -> Profits | None:
-    """Profits through float arithmetic with its error bounded, or None where that overflows."""
-    try:
-        w, c, charge = value.astype(np.float64), cost.astype(np.float64), float(price)
-    except OverflowError:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        profit = w - charge * c
-        magnitude = float(np.abs(w).sum() + abs(charge) * np.abs(c).sum())
-    if not math.isfinite(magnitude):
-        return None
-    exponent = 61 - math.frexp(float(np.abs(profit).sum()))[1]
-    # The sum is below 2^(61 - exponent) up to a relative 2^-20; scaled by 2^exponent the total stays below
-    # 2^62, half a unit of rounding a node included (together less than 2^30).
-    #
-    # With u = 2^-53: reading w and c, the price, the product and the difference err by at most u each,
-    # relative to |w| or |price c| (the difference to their sum), so by less than 5u (|w| + |price c|) a node
-    # to first order; 8u covers the higher orders and the rounding of `magnitude` itself. A subnormal product
-    # errs by 2^-1075 more.
-    unit = Fraction(2) ** exponent
-    rounding = Fraction(len(w)) / (2 * unit) + len(w) * Fraction(1, 2**1074)
-    return Profits(
-        profit=np.rint(np.ldexp(profit, exponent)).astype(np.int64),
-        scale=unit,
-        loss=rounding + Fraction(magnitude) / 2**50,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memorepair.problems import Closure, ClosureInstance, SelectionInstance
-from memorepair.problems.integers import big_profits
+from memorepair.problems.profits import big_profits
 from memorepair.problems.proof import Ties
 
 

@@ -17,7 +17,8 @@ from memorepair.graphs.digraph import Digraph, Index, Mask
 from memorepair.graphs.order import find_cycle, waves
 from memorepair.graphs.reach import reach
 from memorepair.problems import Figure, Selection, SelectionInstance, Status, figure
-from memorepair.problems.integers import Integers, Number, big_profits, digits, fraction, nearest, shown
+from memorepair.problems.integers import Integers, Number, digits, fraction, nearest, shown
+from memorepair.problems.profits import big_profits
 from memorepair.problems.proof import Certificate
 from memorepair.reductions.barred import witnesses
 from memorepair.selection.choosing import solve

@@ -17,8 +17,9 @@ from memorepair.graphs.closure import least_closed_superset
 from memorepair.graphs.digraph import Digraph, Index, Int64, Mask, read_only
 from memorepair.problems import Figure, Selection, SelectionInstance, asking, check_ties, figure
 from memorepair.problems.asking import Problem, Requires
-from memorepair.problems.integers import Number, NumbersLike, Profits, fraction, nearest, profits, shown
+from memorepair.problems.integers import Number, NumbersLike, fraction, nearest, shown
 from memorepair.problems.leaves import Leaf
+from memorepair.problems.profits import Profits, profits
 from memorepair.problems.proof import Certificate, Ties
 from memorepair.reductions.barred import Barred, witnesses
 from memorepair.reductions.knapsack import Knapsack
