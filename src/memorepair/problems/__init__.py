@@ -1,6 +1,7 @@
 """Problems: what is asked and what is answered, each answer checkable without trust in who gave it.
 
-integers.py     numbers of any kind as integers, exactly or with the loss recorded
+integers.py     numbers of any kind as the rationals that they stand for
+profits.py      profits as integers, exactly or with the loss recorded
 amounts.py      the same under a budget
 proof.py        certificates, and the short checker that reads them
 leaves.py       the proof of a budgeted bound; leaf_kernel.py the same for large trees
