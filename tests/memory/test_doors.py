@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.memory import doors
 from memorepair.memory.artifact import Draft, Key, State
+from memorepair.memory.folding import fold
 from memorepair.memory.sqlite import SqliteStore
 
 Put = Callable[..., Key]
@@ -90,6 +93,50 @@ def expected(query: str) -> set[str]:
 )
 def test_a_hit_contains_every_word(library: SqliteStore, query: str) -> None:
     assert found(library, query) == expected(query)
+
+
+@pytest.mark.parametrize("scanned", [0, 100])
+def test_odd_letters_and_a_nul_are_found_alike_whatever_the_size_of_the_scope(
+    store: SqliteStore, put: Put, monkeypatch: pytest.MonkeyPatch, scanned: int
+) -> None:
+    monkeypatch.setattr(doors, "SCANNED", scanned)
+    for id, text in {
+        "sharp": "Große Straße",
+        "double": "GROSSE STRASSE",
+        "ligature": "ﬁnance",
+        "plain": "Finance",
+        "dotted": "İstanbul",
+        "cherokee": "ꭰꭱꭲ",
+        "nul": "before\0behind it",
+        "elsewhere": "behind a thing",
+    }.items():
+        put(id, text)
+    put("x", "before\0behind it", scope=("other",))
+    for query, ids in {
+        "straße": {"sharp"},
+        "strasse": {"double"},
+        "FINANCE": {"plain"},
+        "ﬁnance": {"ligature"},
+        "İstanbul": {"dotted"},
+        "ꭰꭱꭲ": {"cherokee"},
+        "BEHIND": {"nul", "elsewhere"},
+        "before it": {"nul"},
+        "before behind": {"nul"},
+        "before missing": set(),
+    }.items():
+        assert {hit.artifact.key.id for hit in store.search(query, scope=())} == ids, query
+    assert store.check() == []
+
+
+def test_letters_are_folded_as_the_index_folds_them() -> None:
+    letters = [chr(code) for code in range(1, 0x1F000, 5) if not 0xD800 <= code < 0xE000]
+    letters += [*"\ufffe\uffffßẞİΣςſ\u212aǅꭰ𐒰𞤀"]
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE VIRTUAL TABLE t USING fts5(text, tokenize='trigram')")
+        db.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, instance)")
+        db.executemany("INSERT INTO t(rowid, text) VALUES(?, ?)", enumerate(f"xx{one}" for one in letters))
+        made = {letters[doc]: term[2:] for doc, term in db.execute("SELECT doc, term FROM v")}
+    assert {one: fold(one) for one in letters} == made
 
 
 PIECES = st.sampled_from([*"abIPs:\"'()*-^+{}\\%_;,.北京😀\0 ", "par", "the", "NEAR", "AND", "OR", '""'])

@@ -35,6 +35,7 @@ writer       drafts become versions
 cycles       the cycles a write would close
 statistics   counts and sizes, without content
 graph        what the live arcs say
+folding      texts as the index compares them
 index        the full-text index of current versions
 cases        declared events, from the withdrawal to the close
 publication  staged successors, and the transaction that serves them

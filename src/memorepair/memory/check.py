@@ -238,7 +238,7 @@ def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
             elif text is None and recipe is not None:
                 yield Fault(code="content", message="an erased version still has its recipe", witness=vid)
             elif text is not None and (
-                sid is None or mark != token(sid) or secret.made(row, meta, recipe) != made
+                sid is None or mark != token(sid, text) or secret.made(row, meta, recipe) != made
             ):
                 yield Fault(
                     code="version", message="how a version is described or made is altered", witness=vid

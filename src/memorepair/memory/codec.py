@@ -69,9 +69,17 @@ def scope_of(name: str) -> Scope:
     return tuple(name.split("/")) if name else ()
 
 
-def token(sid: int) -> str:
-    """A scope as exactly one trigram of private-use characters: the index then intersects scope and words."""
-    return "".join(chr(0xE000 + (sid >> shift & 0xFFF)) for shift in (24, 12, 0))
+UNREAD = 3 * "\uf000"
+"""Follows the scope of a text that the index does not read to its end."""
+
+
+def token(sid: int, text: str = "") -> str:
+    """A scope as exactly one trigram of private-use characters: the index then intersects scope and words.
+
+    Where the text has a NUL, at which the index ends it, `UNREAD` follows.
+    """
+    scope = "".join(chr(0xE000 + (sid >> shift & 0xFFF)) for shift in (24, 12, 0))
+    return scope + UNREAD if "\0" in text else scope
 
 
 def prepare(drafts: Iterable[Draft]) -> list[Prepared]:

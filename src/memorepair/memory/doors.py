@@ -14,8 +14,9 @@ from typing import TypeAlias
 from memorepair.errors import InvalidInput, UnknownId, Withdrawn
 from memorepair.memory.artifact import Artifact, Hit, Key, Past, Scope, State, check_scope
 from memorepair.memory.barrier import HITS, NEAR, PAST, READ, SERVED
-from memorepair.memory.codec import ARTIFACT, SPACE, artifact_of, check_limit, scope_name, token
+from memorepair.memory.codec import ARTIFACT, SPACE, UNREAD, artifact_of, check_limit, scope_name, token
 from memorepair.memory.connection import Connection, Row
+from memorepair.memory.folding import fold
 from memorepair.memory.keys import place
 from memorepair.memory.vectorindex import VectorIndex
 from memorepair.memory.vectors import Space, Vectors, nearness
@@ -77,7 +78,7 @@ _OF_HITS = f"""CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL ORDER
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
         SELECT aid, vid, -weight * relevance(text, ?1) AS score FROM (
             SELECT a.aid AS aid, v.vid AS vid, {_WEIGHT} AS weight, c.text AS text FROM {HITS}
-            WHERE fts MATCH ?2 AND a.sid = ?3 AND (?4 = '[]' OR has_terms(c.text, ?4))
+            WHERE fts MATCH ?2 AND a.sid = ?3 AND has_terms(c.text, iif(length(c.s) > 3, ?7, ?4))
             ORDER BY fts.rowid DESC LIMIT ?6)
         ORDER BY score, vid DESC LIMIT ?5) hit {_OF_HITS}"""  # noqa: S608  literals
 # LIMIT -1: not merged into the outer query, where the text would be read twice.
@@ -103,27 +104,27 @@ def _terms(terms: str) -> tuple[str, ...]:
 
 
 def has_terms(text: str | None, terms: str) -> bool:
-    """Whether the text contains each of the case-folded terms (a JSON list)."""
+    """Whether the text contains each of the folded terms (a JSON list)."""
     wanted = _terms(terms)
     if not wanted:
         return True
-    folded = (text or "").casefold()
+    folded = fold(text or "")
     return all(term in folded for term in wanted)
 
 
 def relevance(text: str, terms: str) -> float:
-    """How much a text is about the case-folded terms (a JSON list), by this text alone.
+    """How much a text is about the folded terms (a JSON list), by this text alone.
 
     The term weight of BM25 against a text of `_USUAL_LENGTH`; every hit holds every term, so terms weigh the
     same; 1 where there is none. Not the BM25 of FTS5, which counts the words of all that is indexed: also of
     what is barred or in other scopes, and in O(store).
     """
-    return _relevance(text.casefold(), _terms(terms))
+    return _relevance(fold(text), _terms(terms))
 
 
 def relevance_with(text: str | None, terms: str, needed: str) -> float | None:
     """The `relevance` of a text that `has_terms` needed; None for any other. It is folded once."""
-    folded = (text or "").casefold()
+    folded = fold(text or "")
     for term in _terms(needed):
         if term not in folded:
             return None
@@ -210,18 +211,18 @@ def _numbers(db: Connection, scopes: Sequence[Scope]) -> list[int]:
 
 
 def _search(db: Connection, words: list[str], sid: int, limit: int) -> list[tuple[float, Artifact]]:
-    # The index ends a text, and a query, at NUL; it sees no words under three characters.
+    # The index ends a text, and a query, at NUL, so such texts are read; it sees no word under three signs.
     indexed = [word for word in words if len(word) >= TRIGRAM and "\0" not in word]
-    ranked = json.dumps([word.casefold() for word in indexed])
+    ranked, needed = (json.dumps([fold(word) for word in some]) for some in (indexed, words))
     if indexed and db.number(_COUNT, (sid, SCANNED + 1)) > SCANNED:
-        scanned = json.dumps([word.casefold() for word in words if word not in set(indexed)])
+        scanned = json.dumps([fold(word) for word in words if word not in set(indexed)])
         # Inside double quotes, doubled where they occur, everything is text to FTS5: no operator survives.
         phrases = " AND ".join(f'text:"{word.replace(chr(34), chr(34) * 2)}"' for word in indexed)
-        asked = f's:"{token(sid)}" AND {phrases}'
+        asked = f's:"{token(sid)}" AND (({phrases}) OR s:"{UNREAD}")'
         most = limit if limit < 0 else max(limit, RANKED)
-        rows = db.rows(_FIND, (ranked, asked, sid, scanned, limit, most))
+        rows = db.rows(_FIND, (ranked, asked, sid, scanned, limit, most, needed))
     else:
-        rows = db.rows(_SCAN, (ranked, sid, json.dumps([word.casefold() for word in words]), limit))
+        rows = db.rows(_SCAN, (ranked, sid, needed, limit))
     return [(score, artifact_of(tuple(columns), State.ACTIVE)) for score, *columns in rows]
 
 

@@ -54,7 +54,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX suspected_in ON suspected(dst)",
         """CREATE TABLE semantic(
             dst_vid INTEGER NOT NULL, src INTEGER NOT NULL, PRIMARY KEY(dst_vid, src)) WITHOUT ROWID""",
-        # s: the scope as one trigram. meta: JSON of what describes the content, NULL where all is default.
+        # s: the scope as one trigram, and a mark where a NUL ends what is indexed. meta: JSON of what
+        # describes the content, NULL where all is default.
         "CREATE TABLE content(vid INTEGER PRIMARY KEY, s TEXT NOT NULL, text TEXT NOT NULL, meta TEXT)",
         """CREATE TABLE space(
             space INTEGER PRIMARY KEY, model TEXT NOT NULL, revision TEXT NOT NULL,

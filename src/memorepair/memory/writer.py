@@ -331,7 +331,6 @@ class Writer:
         """The rows of versions with their content, in ascending order of vid."""
         many = self._db.many
         sids = self.scopes({version.prepared.draft.key.scope for version in versions})
-        marks = {scope: token(sid) for scope, sid in sids.items()}
         drafts = [(version.vid, version.prepared, version.prepared.draft) for version in versions]
         spaces = self._spaces({one.space for _, p, _ in drafts for one in p.vectors})
         many(
@@ -359,7 +358,10 @@ class Writer:
         )
         many(
             "INSERT INTO content(vid, s, text, meta) VALUES(?,?,?,?)",
-            ((vid, marks[draft.key.scope], draft.content, p.meta) for vid, p, draft in drafts),
+            (
+                (vid, token(sids[draft.key.scope], draft.content), draft.content, p.meta)
+                for vid, p, draft in drafts
+            ),
         )
         many(
             "INSERT INTO recipe(vid, body) VALUES(?,?)",
