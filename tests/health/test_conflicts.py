@@ -184,6 +184,22 @@ def test_slots_given_at_the_write_decide_whatever_the_words(store: SqliteStore, 
     assert not any("other" in pair for pair in found)
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("My friend is Anna", "My friend is Bert", Answer.BOTH),
+        ("Tom's sister is called Anna", "Tom's sister is called Berta", Answer.BOTH),
+        ("User's hobby is chess", "User's hobby is tennis", Answer.BOTH),
+        ("我的朋友是张三", "我的朋友是李四", Answer.BOTH),
+        ("One of my friends is Anna", "One of my friends is Bert", Answer.BOTH),
+        ("A friend of mine is Anna", "A friend of mine is Bert", Answer.JUDGE),
+        ("My boss is Anna", "My boss is Bert", Answer.CONFLICT),
+    ],
+)
+def test_what_somebody_may_have_several_of_is_no_conflict(one: str, other: str, told: Answer) -> None:
+    assert answer(one, other) is told
+
+
 def test_a_slot_that_holds_many_values(store: SqliteStore, examine: Examine) -> None:
     slotted(store, "a", "tested with 7b", attribute="tested with", value="7b")
     slotted(store, "b", "tested with 3b", attribute="tested with", value="3b")

@@ -14,8 +14,10 @@ from typer.testing import CliRunner
 from memorepair.cli import app
 from memorepair.errors import InvalidInput, UnknownId
 from memorepair.facade import Memory
+from memorepair.governance import Policy
 from memorepair.housekeeping import Keeping
 from memorepair.memory.artifact import Key, Slot
+from memorepair.repair.ports import Remedy
 
 U = ("user", "1")
 SIGNED: Any = {"actor": "ada", "reason": "both hold"}
@@ -76,8 +78,48 @@ def test_two_that_are_kept_apart_are_no_duplicates_and_a_third_is(memory: Memory
     memory.housekeeper().keep([A, B], **SIGNED)
     assert codes(memory) == []
     memory.record("LIVES in Paris 钥匙", id="c", scope=U)
-    (found,) = memory.checkup(dry_run=True).checkup.findings
+    everything = Keeping(policy=Policy(confirmed=frozenset(Remedy)))
+    report = memory.checkup(repair=True, keeping=everything)
+    (found,) = report.checkup.findings
+    assert found.code == "duplicate_kept"
     assert {key.id for key in found.keys} == {"a", "b", "c"}
+    assert len(memory.list(state="active")) == 3  # no rule joins what a person keeps apart
+    house = memory.housekeeper(everything)
+    (item,) = house.desk.waiting()
+    assert house.approve(item.id, **SIGNED).done  # a person may
+    assert len(memory.list(state="active")) == 1
+
+
+def test_a_third_that_is_rejected_too_or_kept_with_each_is_no_finding(memory: Memory) -> None:
+    for keep in (True, False):
+        for id, text in (("a", "Lives in Paris"), ("b", "lives  in Paris"), ("c", "LIVES in Paris")):
+            memory.record(text, id=id, scope=U)
+        house = memory.housekeeper()
+        house.keep([A, B], **SIGNED)
+        if keep:
+            house.keep([A, Key(U, "c")], **SIGNED)
+            assert codes(memory) == ["duplicate_kept"]
+            house.keep([Key(U, "c"), B], **SIGNED)
+        else:
+            house.run()
+            (item,) = house.desk.waiting()
+            house.reject(item.id, **SIGNED)
+        assert codes(memory) == []
+
+
+def test_of_several_that_are_kept_each_two_are(memory: Memory) -> None:
+    scenes(memory)
+    memory.record("I speak Dutch", id="c", scope=U)
+    memory.housekeeper().keep([A, B, Key(U, "c")], **SIGNED)
+    assert codes(memory) == []
+    memory.record("I speak Danish", id="c", scope=U)
+    memory.patrol()
+    assert codes(memory) == []  # these two have not changed
+    memory.record("I like coffee a lot", id="a", scope=U)
+    memory.record("I like coffee", id="a", scope=U)
+    memory.patrol()
+    assert codes(memory) == ["conflict"]
+    assert memory.store.notes("decisions") == {}
 
 
 def duplicates(memory: Memory) -> None:
@@ -153,7 +195,8 @@ def test_decisions_of_what_has_changed_are_forgotten_by_a_patrol(memory: Memory)
 def test_what_cannot_be_kept_is_refused_and_nothing_is_written(memory: Memory) -> None:
     undecided(memory)
     house = memory.housekeeper()
-    for keys in ([], [A, A]):
+    wrong: list[Any] = [[], [A, A], [str(A)], str(A)]
+    for keys in wrong:
         with pytest.raises(InvalidInput):
             house.keep(keys, **SIGNED)
     with pytest.raises(InvalidInput):

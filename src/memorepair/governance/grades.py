@@ -28,6 +28,9 @@ _USUAL: Mapping[Remedy, Grade] = MappingProxyType(
 OTHER_MODEL = frozenset({"embedding_other_model", "embedding_other_dimension"})
 """Findings that a switch of models brings: to re-embed for them is for a person, however few they are."""
 
+KEPT = "duplicate_kept"
+"""Code of duplicates of which a person lets some stay beside each other: no rule merges them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
@@ -70,7 +73,7 @@ class Policy:
 def grade_of(proposal: Proposal, policy: Policy) -> Grade:
     """The greatest grade that anything about the proposal asks for."""
     grade = max(_USUAL[proposal.remedy], policy.stricter.get(proposal.remedy, Grade.AUTOMATIC))
-    if proposal.confidence < policy.least_confidence:
+    if proposal.confidence < policy.least_confidence or KEPT in proposal.codes:
         return Grade.APPROVED
     if proposal.remedy is Remedy.REEMBED and (
         len(proposal.keys) > policy.bulk or OTHER_MODEL & proposal.codes.keys()

@@ -40,6 +40,7 @@ REMEDY_OF: Mapping[str, Remedy] = MappingProxyType(
         "duplicate_near": Remedy.MERGE,
         "duplicate_paraphrase": Remedy.MERGE,
         "duplicate_group": Remedy.MERGE,
+        "duplicate_kept": Remedy.MERGE,
         "conflict": Remedy.SETTLE,
         "conflict_undecided": Remedy.REVIEW,
         "stale": Remedy.DEMOTE,
@@ -125,7 +126,7 @@ def diagnose(rows: Rows, findings: Sequence[Finding], *, embeds: bool = True) ->
         remedy = REMEDY_OF.get(finding.code, Remedy.PERSON)
         if remedy is Remedy.REEMBED and finding.keys and not embeds:
             remedy = Remedy.PERSON
-        apart = finding.code if finding.code == "duplicate_group" or remedy is Remedy.PERSON else ""
+        apart = finding.code if finding.code in _APART or remedy is Remedy.PERSON else ""
         if remedy is Remedy.REEMBED and not finding.keys:
             apart = "switch"
         cause = str(why[finding.code]) if finding.code in why else ""
@@ -134,23 +135,27 @@ def diagnose(rows: Rows, findings: Sequence[Finding], *, embeds: bool = True) ->
     wanted: list[Wanted] = []
     deferred: list[Finding] = []
     for (place, joined), group in sorted(by.items(), key=lambda item: item[0]):
-        remedy, cause = ORDER[place], joined.partition("\0")[2]
+        remedy, (apart, _, cause) = ORDER[place], joined.partition("\0")
+        waits = remedy is Remedy.PERSON or apart == "duplicate_kept"
         free: list[Finding] = []
         mine: set[Key] = set()
         for finding in sorted(group, key=_by_key):
             keys = set(_acts_on(finding))
             # Pairs of one conflict are decided together; of any other remedy each artifact is in one finding.
             barred = taken if remedy is Remedy.SETTLE else taken | mine
-            if remedy is not Remedy.PERSON and keys & barred:
+            if not waits and keys & barred:
                 if not (remedy in _SINGLE and keys <= mine):
                     deferred.append(finding)
                 continue
             mine |= keys
             free.append(finding)
-        taken |= set() if remedy is Remedy.PERSON else mine
+        taken |= set() if waits else mine
         wanted += [_wanted(remedy, part, cause, rows.survey.epoch) for part in _parts(free)]
     return Diagnosis(wanted=tuple(wanted), causes=MappingProxyType(why), deferred=tuple(deferred))
 
+
+_APART = frozenset({"duplicate_group", "duplicate_kept"})
+"""Merges that go by themselves: what is surer does not wait for them."""
 
 _SINGLE = frozenset({Remedy.STATUS, Remedy.COMPLETE, Remedy.REEMBED})
 """About one artifact at a time: a second finding about one that is taken up says the same."""

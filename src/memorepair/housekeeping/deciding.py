@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from memorepair.governance import Item
-from memorepair.governance.decisions import ANY, Decisions, name_of
+from memorepair.governance.decisions import ANY, Decisions, Known
+from memorepair.governance.grades import KEPT
 from memorepair.health.checkup import CheckUp
 from memorepair.health.diagnose import decided, sort_of
-from memorepair.health.finding import Finding, Level
+from memorepair.health.finding import Damage, Finding, Level
 from memorepair.housekeeping.dividing import places
 from memorepair.memory.artifact import Key
 from memorepair.memory.store import Store
@@ -17,22 +17,29 @@ from memorepair.repair.ports import Remedy
 
 
 def undecided(store: Store, found: CheckUp) -> CheckUp:
-    """Without what a person has decided about and that has not changed since; their number is told."""
-    names = Decisions(store).known()
-    findings = [one for one in found.findings if not names or not _is_decided(one, names)]
-    if len(findings) == len(found.findings):
+    """Without what a person has decided about and that has not changed since; their number is told.
+
+    Duplicates of which a person lets some stay beside each other are one finding still, for a person alone.
+    """
+    known = Decisions(store).known()
+    if not known:
         return found
-    n = len(found.findings) - len(findings)
-    told = (*found.left_out, f"{n} findings that a person has decided about")
-    return replace(found, findings=tuple(findings), left_out=told)
+    findings = [one for one in (_asked(one, known) for one in found.findings) if one is not None]
+    left_out = found.left_out
+    if n := len(found.findings) - len(findings):
+        left_out += (f"{n} findings that a person has decided about",)
+    return replace(found, findings=tuple(findings), left_out=left_out)
 
 
-def _is_decided(finding: Finding, names: Collection[str]) -> bool:
+def _asked(finding: Finding, known: Known) -> Finding | None:
+    """What is left to ask of a finding."""
     sort, versions = decided(finding)
-    if not versions:
-        return False
-    meant = finding.level is not Level.STRUCTURE and name_of(ANY, versions) in names
-    return meant or name_of(sort, versions) in names
+    sorts = (sort,) if finding.level is Level.STRUCTURE else (sort, ANY)
+    if versions and known.has(sorts, versions):
+        return None
+    if finding.damage is Damage.DUPLICATES and known.parts(sorts, versions):
+        return replace(finding, code=KEPT, evidence="a person lets some of them stay beside each other")
+    return finding
 
 
 def groups_of(item: Item) -> list[tuple[str, list[Key]]]:

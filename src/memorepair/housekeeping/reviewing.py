@@ -18,7 +18,7 @@ from memorepair.housekeeping.looking import Looking
 from memorepair.memory.artifact import CaseStatus, Key, Scope
 from memorepair.memory.exchange import Progress
 from memorepair.memory.sqlite import SqliteStore
-from memorepair.memory.values import require_names
+from memorepair.memory.values import check_type, require_names
 from memorepair.repair import engine
 from memorepair.repair.carrying import fingerprint
 from memorepair.repair.ports import Answer, Outcome, Proposal, Remedy
@@ -214,6 +214,7 @@ class Reviewing:
         if not keys or len(set(keys)) < len(keys):
             raise InvalidInput("artifacts to keep are named, each once", witness=tuple(keys))
         for key in keys:
+            check_type(key, Key, "what is kept is named by its Key")
             self._store.describe(key)
         for item in self._desk.waiting():
             if set(keys) <= set(item.keys):

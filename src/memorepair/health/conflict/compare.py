@@ -13,6 +13,8 @@ from memorepair.health.wording import is_cjk
 _STRENGTH = (Answer.BOTH, Answer.SAME, Answer.JUDGE, Answer.CONFLICT)
 _NUMBER = re.compile(r"^[\d.:]+$")
 _PERSON = re.compile(r"[ '的]|[\u3400-\u9fff]{4}")
+_ROLE = re.compile(r"'s |的")
+_ANY_OF = re.compile(r"^(?:an?|some|another) ")
 _MANY = frozenset().union(*(tables.many for tables in TABLES))
 _ANTONYMS = frozenset().union(*(tables.antonyms for tables in TABLES))
 _SPEAKERS = ("user", "用户")
@@ -145,7 +147,14 @@ def compare(one: Fact, other: Fact, cardinality: Cardinality = BUILT_IN) -> tupl
         if one.polarity == other.polarity:
             return Answer.SAME, "same value"
         return Answer.CONFLICT, "scene" if one.scene != other.scene else "polarity or limit"
-    return _values(one, other, attribute, cardinality.holds_many(attribute))
+    many = cardinality.holds_many(attribute)
+    role = _ROLE.split(one.subject)[-1]  # "my friend is ...": what somebody is says how many there are
+    if attribute == "is" and not one.given:
+        if role == "one" or cardinality.holds_many(role):
+            many = True
+        elif _ANY_OF.match(role):
+            many = None
+    return _values(one, other, attribute, many)
 
 
 def _values(one: Fact, other: Fact, attribute: str, many: bool | None) -> tuple[Answer, str]:

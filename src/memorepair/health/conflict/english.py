@@ -83,6 +83,8 @@ ENGLISH = Tables(
     many=words(
         "speaks owns has uses knows likes allergic visited language languages hobby hobbies allergy allergies"
         " skill skills pet pets tag tags interest interests preference topic friend friends"
+        " brother sister sibling child son daughter cousin uncle aunt colleague neighbour neighbor customer"
+        " client"
     )
     | {"tested with", "has visited", "member of"},
     single=words(
