@@ -231,3 +231,41 @@ def test_a_step_that_a_person_stated_holds_in_later_cases(memory: Memory) -> Non
     asked = {Key(run, "ask"): "where now"}
     second = memory.recover("r", asked, replacements=asked, agent=agent, reason="misheard", actor="me")
     assert first.answer == second.answer == "in Oslo"
+
+
+def written_twice(run: Recorder) -> None:
+    """The city, read between two writes of one memory; the second write has nothing to do with it."""
+    there = run.read(Key(SCOPE, "there"), id="there")
+    here = city(run)
+    run.remember(lambda: f"first {here.content}", uses=[here], id="note")
+    between = run.read(Key(SCOPE, "note"), id="between")
+    run.remember(lambda: f"then {there.content}", uses=[there], id="note")
+    run.answer(lambda: f"{between.content} {there.content}", uses=[between, there], id="answer")
+
+
+def test_a_write_that_holds_is_not_overwritten_by_an_earlier_one_taken_again(memory: Memory) -> None:
+    memory.record("there is a bridge", id="there", scope=SCOPE)
+    live(memory, written_twice)
+    assert recovered(memory, written_twice) == "first Lyon there is a bridge"
+    assert memory.get(Key(SCOPE, "note")).content == "then there is a bridge"
+
+
+def test_a_run_that_was_recovered_can_be_recovered_again(memory: Memory) -> None:
+    """A read that stands on what a memory was made from is asked for as it was: by the memory."""
+
+    def agent(run: Recorder) -> None:
+        there = run.read(Key(SCOPE, "there"), id="there")
+        here = city(run)
+        run.remember(lambda: f"first {here.content}", uses=[here], id="note")
+        (between,) = run.recall("first", scope=SCOPE)
+        run.remember(lambda: f"then {here.content}", uses=[here], id="note")
+        run.answer(lambda: f"{between.content} {there.content}", uses=[between, there], id="answer")
+
+    memory.record("there is a bridge", id="there", scope=SCOPE)
+    memory.record("there is a strange ferry", id="there", scope=SCOPE)
+    live(memory, agent)
+    assert recovered(memory, agent) == "first Lyon there is a strange ferry"
+    report = memory.recover("r", Key(SCOPE, "there"), agent=agent, reason="no ferry", actor="me")
+    assert report.answer == "first Lyon there is a bridge"
+    assert memory.get(Key(SCOPE, "note")).content == "then Lyon"
+    assert memory.store.check() == []

@@ -13,7 +13,17 @@ from memorepair.memory.store import Store
 from memorepair.recovery.begun import Begun, require_again
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
 from memorepair.recovery.tools import ONCE, Effect, Tool
-from memorepair.recovery.trace import MODEL_STEPS, STEPS, Recorded, Step, Trace, grouped, out_of_service
+from memorepair.recovery.trace import (
+    MODEL_STEPS,
+    NAMED,
+    STEPS,
+    Recorded,
+    Step,
+    Trace,
+    grouped,
+    out_of_service,
+    told_named,
+)
 from memorepair.repair.jsontext import canonical
 
 
@@ -186,6 +196,8 @@ class Replay(Recorder):
             self._put_off.pop(memory.key, None)
         if recorded is not None and self._holds(recorded):
             self._read_back(recorded, mutation)
+            if memory.key in self._drafts:  # by an earlier write, taken again: this one stands
+                self._forget_former(memory.key)
         elif recorded is None or mutation.key in self._again or memory.key in self._drafts:
             self._wrote(mutation, memory, content)  # what is written at all ends as it was written last
         else:
@@ -215,7 +227,12 @@ class Replay(Recorder):
                     for read in draft.reads
                     for source in (stood if read.key == memory else (read,))
                 ]
-                self._drafts[key] = replace(draft, reads=tuple(dict.fromkeys(reads)))
+                params = {
+                    NAMED: told_named(draft.reads),
+                    **draft.recipe.params,
+                }  # asked for in the next replay
+                recipe = replace(draft.recipe, params=params)
+                self._drafts[key] = replace(draft, reads=tuple(dict.fromkeys(reads)), recipe=recipe)
 
     def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
         reads = [step for step in self._trace.steps.values() if step.recipe.params.get("recall") == name]
@@ -225,10 +242,10 @@ class Replay(Recorder):
         if any(self._is_other(step.recipe.params.get("query"), query) for step in reads):
             raise TraceMismatch(f"{name} searched for something else when it was recorded", witness=name)
         found = [
-            arc.parent
+            key
             for step in reads
-            for arc in step.support
-            if arc.relation is Relation.CITE and arc.parent.scope != self._steps
+            for _, key, relation in step.named
+            if relation is Relation.CITE and key.scope != self._steps
         ]
         return list(dict.fromkeys(found))
 

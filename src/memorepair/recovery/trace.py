@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, UnknownId
-from memorepair.graphs.terms import Kind
-from memorepair.memory.arguments import as_key, as_scope
-from memorepair.memory.artifact import Json, Key, Listing, Recipe, Scope, State
+from memorepair.graphs.terms import Kind, Relation
+from memorepair.memory.arguments import as_key, as_member, as_scope
+from memorepair.memory.artifact import Json, Key, Listing, Read, Recipe, Scope, State
 from memorepair.memory.exchange import SupportArc
 from memorepair.memory.store import Store
 from memorepair.recovery.tools import Effect
@@ -41,6 +41,9 @@ TAKEN_BACK = ".taken-back"
 
 WRITES = "writes"
 """What a mutation step calls the memory that it writes."""
+
+NAMED = "named"
+"""Where a step's recipe says what its agent named, if it stands on something else: see `Recorded.named`."""
 
 _RUN = "run:"
 
@@ -100,9 +103,21 @@ class Recorded:
         return self.listing.kind
 
     @property
+    def named(self) -> tuple[tuple[int, Key, Relation], ...]:
+        """What its agent named, with the group and the relation of each.
+
+        That is its support, but where a replay has put in place of a memory what an earlier version of it was
+        made from: there it is the memory.
+        """
+        kept = self.recipe.params.get(NAMED)
+        if kept is None:
+            return tuple((arc.group, arc.parent, arc.relation) for arc in self.support)
+        return tuple(_read_named(one, self.key) for one in kept) if isinstance(kept, list) else ()
+
+    @property
     def justifications(self) -> frozenset[frozenset[Key]]:
-        """What it was made from: the members of each support group."""
-        return grouped((arc.group, arc.parent) for arc in self.support)
+        """What its agent named: the members of each support group."""
+        return grouped((group, key) for group, key, _ in self.named)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +146,19 @@ class Trace:
         """What was observed of an action; None where it never returned."""
         result = Key(action.scope, action.id + RESULT)
         return result if result in self.steps else None
+
+
+def told_named(reads: Iterable[Read]) -> list[Json]:
+    """What `Recorded.named` reads, as JSON."""
+    return [[read.group, str(read.key), read.relation.name.lower()] for read in reads]
+
+
+def _read_named(told: Json, step: Key) -> tuple[int, Key, Relation]:
+    match told:
+        case [int(group), str(key), str(relation)]:
+            return group, as_key(key), as_member(Relation, relation)
+        case _:
+            raise InvalidInput(f"{step} does not say what its agent named", witness=step)
 
 
 def grouped(members: Iterable[tuple[int, Key]]) -> frozenset[frozenset[Key]]:
