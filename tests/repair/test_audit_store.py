@@ -134,6 +134,16 @@ def test_a_derived_artifact_without_any_parent_is_a_finding(memory: Memory) -> N
     assert all(one.lone and one.followed(1.0) for one in mine)
 
 
+def test_what_a_user_said_in_a_run_is_no_finding(memory: Memory) -> None:
+    """A task stands on nothing, and may say what some memory says: it is nobody's successor."""
+    source = memory.get(key("c11-5"))
+    with memory.run(task=source.content, scope=SCOPE, id="r") as run:
+        run.answer("done")
+    report = memory.audit_provenance()
+    assert run.task not in {*report.lone, *(one.child for one in report.proposals)}
+    assert "user_input" not in report.silent
+
+
 def test_what_stands_on_something_out_of_service_is_recorded(memory: Memory) -> None:
     memory.store.write(
         [Draft(key=key("late"), content="x", kind=Kind.SUMMARY, reads=(Read(key=key("r1-1")),))]

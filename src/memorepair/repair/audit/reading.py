@@ -73,6 +73,12 @@ def _item(artifact: Artifact, recipe: Recipe, elsewhere: set[Key], *, plain: boo
         text=artifact.content,
         given=json.dumps(dict(recipe.params), ensure_ascii=False) if called and recipe.params else "",
         original=artifact.kind is Kind.RECORD and not made,
-        derived=(artifact.kind is not Kind.RECORD or recipe.operator is not None)
-        and artifact.key not in elsewhere,
+        derived=_is_derived(artifact, recipe) and artifact.key not in elsewhere,
     )
+
+
+def _is_derived(artifact: Artifact, recipe: Recipe) -> bool:
+    """What a person said, in a run too, was made from nothing here."""
+    if artifact.kind is Kind.USER_INPUT:
+        return False
+    return artifact.kind is not Kind.RECORD or recipe.operator is not None
