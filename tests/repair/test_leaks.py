@@ -196,6 +196,12 @@ COPIES: dict[str, Json] = {
     "as a name": {"He drinks café au lait": 1},
     "spread": ["he", "drinks", {"café": "au lait"}],
     "beside": "yesterday he drinks café au lait again",
+    "file name": "notes/he-drinks-cafe-au-lait.txt",
+    "constant": "HE_DRINKS_CAFÉ_AU_LAIT",
+    "run together": "heDrinksCaféAuLait",
+    "address": "https://example.org/?q=he%20drinks%20caf%C3%A9%20au%20lait",
+    "markup": "he&nbsp;drinks caf&eacute; au lait",
+    "hyphenated": "he drinks ca\u00adfé au\u200b lait",
 }
 
 
@@ -250,7 +256,7 @@ def test_no_copy_of_a_withdrawn_text_is_inherited_in_whatever_form(text: str, ev
 
 def test_what_the_replacement_says_still_is_inherited() -> None:
     with memory() as store:
-        metadata: dict[str, Json] = {"note": "he drinks green tea", "short": "green tea"}
+        metadata: dict[str, Json] = {"note": "he drinks green tea", "short": "green-tea"}
         store.write([Draft(key=key("a"), content="green tea", metadata=metadata)])
         engine.withdraw(store, correction(a="green tea, without sugar"))
         assert store.get(key("a")).metadata == metadata

@@ -5,12 +5,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from html import unescape
+from urllib.parse import unquote
 
 from memorepair.memory.artifact import Artifact, Draft, Json, Key, Recipe, Slot, TaskCase
 from memorepair.memory.secret import folded
 from memorepair.repair.checks.marks import Run, field_runs, recognised
 from memorepair.repair.jsontext import canonical
 from memorepair.repair.operators.sentences import tokens
+
+_JOINED = 8
+"""Letters of a text that are known again where its words run together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +28,7 @@ class Gone:
     marks: tuple[Mapping[Run, Key], ...]
     allowed: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
-    _kept: list[frozenset[str]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _kept: list[Mapping[str, str]] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def told_by(self, name: str, value: Json) -> bool:
         """Whether a field gives something away: a mark, or a withdrawn text as a whole, however short."""
@@ -35,23 +40,35 @@ class Gone:
         """Whether somewhere in a value a withdrawn text stands as a whole, and no allowed text says it.
 
         In any case, width, white space and punctuation, beside other words or spread over several members;
-        but a text of one word only where it is all that a member, or a name, says.
+        but a text of one word only where it is all that a member, or a name, says. From some length on also
+        with its words run together or joined by whatever signs, as in a file's name.
         """
         wholes = self._wholes()
         if not wholes:
             return False
-        leaves = [_said(leaf) for leaf in _leaves(value)]
-        if not wholes.isdisjoint(leaves):
+        told = list(_leaves(value))
+        leaves, bare = [_said(leaf) for leaf in told], [_bare(leaf) for leaf in told]
+        if not wholes.keys().isdisjoint(leaves) or not set(wholes.values()).isdisjoint(filter(None, bare)):
             return True
-        together = " " + " ".join(leaf.strip() for leaf in leaves) + " "
-        return any(" " in whole.strip() and whole in together for whole in wholes)
+        together, joined = " " + " ".join(leaf.strip() for leaf in leaves) + " ", "".join(bare)
+        return any(
+            whole in together or (len(letters) >= _JOINED and letters in joined)
+            for whole, letters in wholes.items()
+            if " " in whole.strip()
+        )
 
-    def _wholes(self) -> frozenset[str]:
-        """What each text says that no allowed text says."""
+    def _wholes(self) -> Mapping[str, str]:
+        """What each text says that no allowed text says, with its letters alone; none where one has them."""
         if not self._kept:
-            allowed = [_said(text) for text in self.allowed]
-            said = {_said(text) for text in self.texts if text.strip()}
-            self._kept.append(frozenset(one for one in said if not any(one in text for text in allowed)))
+            allowed = [(_said(text), _bare(text)) for text in self.allowed]
+            said = {_said(text): _bare(text) for text in self.texts if text.strip()}
+            self._kept.append(
+                {
+                    one: "" if any(bare in letters for _, letters in allowed) else bare
+                    for one, bare in said.items()
+                    if not any(one in text for text, _ in allowed)
+                }
+            )
         return self._kept[0]
 
     def quoted_by(self, phrase: str) -> bool:
@@ -67,6 +84,12 @@ def _said(text: str) -> str:
     plain = folded(text)
     signs = "".join(sign for sign in plain if not unicodedata.category(sign).startswith("P"))
     return f" {' '.join(tokens(plain)) or signs or plain} "
+
+
+def _bare(text: str) -> str:
+    """The letters and digits of a text, whatever their case, width and accents, and what is between them."""
+    plain = unicodedata.normalize("NFKD", unescape(unquote(text))).casefold()
+    return "".join(sign for sign in plain if sign.isalnum())
 
 
 def _leaves(value: Json) -> Iterator[str]:
