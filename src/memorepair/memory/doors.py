@@ -78,7 +78,8 @@ _OF_HITS = f"""CROSS JOIN {SERVED} WHERE a.aid = hit.aid AND b.vid IS NULL ORDER
 _FIND = f"""SELECT hit.score, {ARTIFACT} FROM (
         SELECT aid, vid, -weight * relevance(text, ?1) AS score FROM (
             SELECT a.aid AS aid, v.vid AS vid, {_WEIGHT} AS weight, c.text AS text FROM {HITS}
-            WHERE fts MATCH ?2 AND a.sid = ?3 AND has_terms(c.text, iif(length(c.s) > 3, ?7, ?4))
+            WHERE fts MATCH ?2 AND a.sid = ?3 AND CASE WHEN length(c.s) > 3 THEN has_terms(c.text, ?7)
+                WHEN ?4 <> '[]' THEN has_terms(c.text, ?4) ELSE 1 END
             ORDER BY fts.rowid DESC LIMIT ?6)
         ORDER BY score, vid DESC LIMIT ?5) hit {_OF_HITS}"""  # noqa: S608  literals
 # LIMIT -1: not merged into the outer query, where the text would be read twice.
