@@ -269,3 +269,25 @@ def test_a_run_that_was_recovered_can_be_recovered_again(memory: Memory) -> None
     assert report.answer == "first Lyon there is a bridge"
     assert memory.get(Key(SCOPE, "note")).content == "then Lyon"
     assert memory.store.check() == []
+
+
+def test_what_a_replay_writes_no_more_stays_out_though_its_mutation_is_taken_again(memory: Memory) -> None:
+    """The mutation says where it wrote: that it says the same is no reason to serve what it wrote before."""
+    broken = True
+
+    def agent(run: Recorder) -> None:
+        home = run.read(HOME, id="home")
+        run.remember("she said that home is Paris", uses=[home], id="note")
+        if broken:
+            raise KeyboardInterrupt
+        run.answer(lambda: home.content, uses=[home], id="answer")
+
+    live(memory, agent)
+    broken = False
+    report = memory.recover("r", HOME, agent=agent, reason="not hers", actor="me")
+    assert report.answer == "home is Lyon"
+    assert report.left == (Key(SCOPE, "note"),)
+    assert report.echoes == ()
+    with pytest.raises(Withdrawn):
+        memory.get(Key(SCOPE, "note"))
+    assert memory.search("Paris", scope=SCOPE) == []

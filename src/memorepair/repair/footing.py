@@ -104,7 +104,7 @@ class Footing:
         for arc in self.arcs(key):
             parent = self.parent(arc)
             # A parent under another key would change what the version stands on: that takes a successor.
-            if parent is None or parent.key != arc.parent or parent.digest != arc.read_digest:
+            if parent is None or parent.key != arc.parent or not _as_it_was(parent, arc):
                 return False
         return all(self._unchanged(suspicion) for suspicion in self._suspected.get(key, ()))
 
@@ -123,7 +123,7 @@ class Footing:
         lost: dict[Key, SupportArc] = {}
         for arc in self.arcs(key):
             parent = self.parent(arc)
-            if arc.parent != key and (parent is None or parent.digest != arc.read_digest):
+            if arc.parent != key and (parent is None or not _as_it_was(parent, arc)):
                 lost[arc.parent] = arc
         return lost
 
@@ -161,3 +161,10 @@ class Footing:
         # Released or unchanged: the old version, whose support stands again; it is published with its
         # readers.
         return self._store.former([(parent.key, parent.version)])[parent.key].content
+
+
+def _as_it_was(parent: Standing, arc: SupportArc) -> bool:
+    # A mutation step says where it wrote, not what: taken again it may have written something else.
+    if parent.kind is Kind.MEMORY_MUTATION:
+        return parent.version == arc.read_version
+    return parent.digest == arc.read_digest

@@ -75,8 +75,9 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
         - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a
           served, current version (law 2; its own before-image besides, in a migration), or in the very
           version of before: made again and validated since, or released without execution, and then it has
-          the parents it had, each served with the digest it had read or itself released; but for what the
-          event's evidence spares, which is served as it was;
+          the parents it had, each served with the digest it had read (a mutation step, which does not say
+          what it wrote, in the version) or itself released; but for what the event's evidence spares, which
+          is served as it was;
         - this support is grounded, no circle of successors stands on itself (law 2);
         - nothing new stands on what is not served of C(F) (law 1, derivations under way);
         - outside C(F) no version, state or digest changed, and no version of anything is gone (law 5).
@@ -263,7 +264,9 @@ class _Audit:
         for parent, version in reads:
             if self.standing.get(parent) is _Standing.RELEASED or not self._served(parent):
                 continue
-            if self.before.versions[parent, version].digest != self.after.current[parent].digest:
+            now = self.after.current[parent]
+            again = now.kind is Kind.MEMORY_MUTATION and now.version != version
+            if again or self.before.versions[parent, version].digest != now.digest:
                 self._fault(2, key, "a release although a parent changed", parent)
         for arc in self.suspected:
             there = arc.child == key and arc.child_version == view.version and arc.parent in self.cascade
