@@ -168,3 +168,13 @@ def test_a_pit_that_is_hard_to_dig_is_left_in_time_with_a_proof(seconds: float) 
     )
     assert selection.verify()
     assert 0 <= selection.objective <= selection.bound
+
+
+def test_a_limit_holds_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    for time_limit in (0, 60):
+        selection = select(value=[3, 1, 2], cost=[2, 1, 2], budget=3, time_limit=time_limit)
+        assert selection.verify()

@@ -350,7 +350,7 @@ def frontier(
     fixed = np.flatnonzero(unbarred.nodes)[~rest.nodes]
     fewest = _break_even(instance.k, place, fixed, groups, unit)
     most = _largest(instance.k, place, fixed, free, w, c, unit, fewest)
-    totals = [_step_totals(fewest, place, fixed, array, forced) for array in (values, costs)]
+    totals = [_step_totals(fewest, place, array, forced) for array in (values, costs)]
     return Frontier(
         instance=instance,
         fewest=fewest,
@@ -418,7 +418,7 @@ def _largest(
     )
 
 
-def _step_totals(prices: BreakEven, place: Int64, fixed: Int64, amounts: Profits, forced: Mask) -> Int64:
+def _step_totals(prices: BreakEven, place: Int64, amounts: Profits, forced: Mask) -> Int64:
     totals = np.zeros(len(prices.numerators), np.int64)
     totals[0] = amounts.profit[forced].sum()
     steps = prices.step[place]

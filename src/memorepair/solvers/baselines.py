@@ -7,31 +7,23 @@ from typing import ClassVar
 import numpy as np
 
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.problems.proof import Ties
+from memorepair.solvers.solver import Baseline
 
 
-class RepairAll:
+class RepairAll(Baseline):
     """Every node that may be chosen."""
 
     name: ClassVar[str] = "repair-all"
-    exact: ClassVar[bool] = False
-    ties: ClassVar[frozenset[Ties]] = frozenset()
-    max_size: ClassVar[int | None] = None
-    package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """All nodes: the largest closure."""
         return Closure(mask=np.ones(instance.requires.n, np.bool_), certificate=Certificate.zero())
 
 
-class RepairNone:
+class RepairNone(Baseline):
     """Only what must be chosen."""
 
     name: ClassVar[str] = "repair-none"
-    exact: ClassVar[bool] = False
-    ties: ClassVar[frozenset[Ties]] = frozenset()
-    max_size: ClassVar[int | None] = None
-    package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """No node: the empty closure."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorepair.problems import Certificate, Closure, ClosureInstance
-from memorepair.problems.proof import Ties
+from memorepair.solvers.solver import Baseline
 
 WORK_PER_ITEM = 100
 """A search ends when it has walked this many nodes and arcs for each node and arc of the instance."""
@@ -72,14 +72,10 @@ def _direct_expense(instance: ClosureInstance) -> npt.NDArray[np.float64]:
     return np.bincount(requires.tails(), losses, requires.n).astype(np.float64)
 
 
-class Greedy:
+class Greedy(Baseline):
     """Best ratio first: p_i / (1 + losses among its direct prerequisites), lower number among equals."""
 
     name: ClassVar[str] = "greedy"
-    exact: ClassVar[bool] = False
-    ties: ClassVar[frozenset[Ties]] = frozenset()
-    max_size: ClassVar[int | None] = None
-    package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """A closure worth at least 0."""
@@ -88,14 +84,10 @@ class Greedy:
         return _Taking(instance).take_what_pays(gains[np.argsort(-ratio, kind="stable")].tolist())
 
 
-class CheapestFirst:
+class CheapestFirst(Baseline):
     """Least losses among direct prerequisites first, larger profit among equals."""
 
     name: ClassVar[str] = "cheapest-first"
-    exact: ClassVar[bool] = False
-    ties: ClassVar[frozenset[Ties]] = frozenset()
-    max_size: ClassVar[int | None] = None
-    package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """A closure worth at least 0."""
@@ -104,14 +96,10 @@ class CheapestFirst:
         return _Taking(instance).take_what_pays(gains[order].tolist())
 
 
-class ConeRatio:
+class ConeRatio(Baseline):
     """Best ratio first: p_i / (1 + losses among all its prerequisites, direct or not)."""
 
     name: ClassVar[str] = "cone-ratio"
-    exact: ClassVar[bool] = False
-    ties: ClassVar[frozenset[Ties]] = frozenset()
-    max_size: ClassVar[int | None] = None
-    package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """A closure worth at least 0; cones not walked when half the work is done come last."""
@@ -125,14 +113,10 @@ class ConeRatio:
         return taking.take_what_pays([node for _, node in sorted(ranked)])
 
 
-class MarginalGain:
+class MarginalGain(Baseline):
     """Again and again the cone that adds most to what is taken, lower number among equals."""
 
     name: ClassVar[str] = "marginal-gain"
-    exact: ClassVar[bool] = False
-    ties: ClassVar[frozenset[Ties]] = frozenset()
-    max_size: ClassVar[int | None] = None
-    package: ClassVar[str | None] = None
 
     def solve(self, instance: ClosureInstance, /) -> Closure:
         """A closure worth at least 0; no cone pays any more, unless the work ran out."""

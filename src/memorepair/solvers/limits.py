@@ -58,18 +58,26 @@ class Limits:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Have `stop` set in time, by a thread: a compiled kernel holds no lock that it needs."""
-        if self.until == math.inf:
-            yield
-            return
+        """Have `stop` set in time, by a thread: a compiled kernel holds no lock that it needs.
+
+        Where no thread can be had, the clock is looked at between the kernels alone.
+        """
         ended = threading.Event()
-        thread = threading.Thread(target=self._watch, args=(ended,), name=WATCH, daemon=True)
-        thread.start()
+        thread = None if self.until == math.inf else self._started(ended)
         try:
             yield
         finally:
             ended.set()
-            thread.join()
+            if thread is not None:
+                thread.join()
+
+    def _started(self, ended: threading.Event) -> threading.Thread | None:
+        thread = threading.Thread(target=self._watch, args=(ended,), name=WATCH, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no more threads, or the interpreter is shutting down
+            return None
+        return thread
 
     def _watch(self, ended: threading.Event) -> None:
         # The clock stands still while kernels are compiled, so it may take several looks.

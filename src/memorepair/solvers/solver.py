@@ -24,6 +24,15 @@ class Capabilities(Protocol):
     """Package to import, where that is optional."""
 
 
+class Baseline:
+    """Declares what the baselines have in common: no optimum, no limit, no package."""
+
+    exact: ClassVar[bool] = False
+    ties: ClassVar[frozenset[Ties]] = frozenset()
+    max_size: ClassVar[int | None] = None
+    package: ClassVar[str | None] = None
+
+
 @runtime_checkable
 class ClosureSolver(Capabilities, Protocol):
     """Solves maximum closure."""
