@@ -268,6 +268,13 @@ def test_a_vector_that_is_missing(store: SqliteStore, examine: Examine) -> None:
     assert ids(examine(*STRUCTURE), "embedding_missing") == [("v2",)]
 
 
+def test_vectors_that_most_lack_are_told_by_their_number(store: SqliteStore, examine: Examine) -> None:
+    put(store, vector(0.6, 0.8), None, None, None)
+    checked = examine(*STRUCTURE)
+    assert ids(checked, "embedding_missing") == []
+    assert checked.left_out == ("3 without a vector, where fewer than half have one",)
+
+
 def test_vectors_that_the_store_made_are_sound(tmp_path: Path) -> None:
     embedded = SqliteStore.open(
         tmp_path / "other.db", embedder=HashedNgrams(), clock=lambda: 1_700_000_000 * 10**9

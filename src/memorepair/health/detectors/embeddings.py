@@ -100,8 +100,8 @@ class Embeddings:
                             },
                         )
                     )
-        findings += self._other_spaces(rows, asked, place, number, main)
-        return Found(findings=tuple(findings))
+        found, left_out = self._other_spaces(rows, asked, place, number, main)
+        return Found(findings=(*findings, *found), left_out=left_out)
 
     @staticmethod
     def _main(asked: Asked, number: Ints, spaces: dict[int, Space]) -> int:
@@ -111,7 +111,9 @@ class Embeddings:
         numbers, counts = np.unique(number, return_counts=True)
         return int(numbers[np.argmax(counts)])
 
-    def _other_spaces(self, rows: Rows, asked: Asked, place: Ints, number: Ints, main: int) -> list[Finding]:
+    def _other_spaces(
+        self, rows: Rows, asked: Asked, place: Ints, number: Ints, main: int
+    ) -> tuple[list[Finding], tuple[str, ...]]:
         """Rows that a search in the main space cannot see: those without a vector there."""
         spaces = rows.survey.spaces
         here = place >= 0
@@ -158,14 +160,16 @@ class Embeddings:
                     rows,
                     [row],
                     "embedding_missing",
-                    "it has no vector where nearly all have one",
+                    "it has no vector where most have one",
                     damage=Damage.STRUCTURE,
                     measured={"covered": float(has_main.sum() / max(1, rows.served.sum()))},
                 )
                 for row in np.flatnonzero(missing).tolist()
                 if asked.wants(row)
             ]
-        return findings
+        elif asked.fresh is None and missing.any():
+            return findings, (f"{missing.sum()} without a vector, where fewer than half have one",)
+        return findings, ()
 
 
 def says(text: str) -> bool:
