@@ -191,7 +191,7 @@ def test_crash_recovery_of_an_index_that_is_lost(tmp_path: Path, cases: Callable
         db.execute("INSERT INTO fts(fts) VALUES('delete-all')")
     with mr.Memory.open(path) as memory:
         word = "Tokyo"
-        assert memory.search(word) == []
+        assert len(memory.search(word)) == 1  # a small scope is read, whatever the index says
         found = memory.checkup(repair=True)
         assert {one.code for one in found.checkup.findings} == {"index_damaged"}
         assert [one.proposal.remedy for one in found.outcomes if one.done] == [Remedy.REINDEX]

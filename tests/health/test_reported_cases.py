@@ -239,6 +239,25 @@ def test_labelled_pairs_from_the_door(memory: mr.Memory, real_input: Callable[[s
     assert judge.asked <= 0.2 * len(pairs)
 
 
+def test_steps_of_runs_are_no_damage(memory: mr.Memory) -> None:
+    """An agent that said a thing twice, or took it back, has said so: its run stays whole."""
+    home = memory.record("Tom lives in Paris", id="home", scope=U)
+    for name in ("first", "again"):
+        with memory.run(task="dinner", scope=U, id=name) as run:
+            read = run.read(home)
+            for text in ("User likes Paris", "User dislikes Paris", "User dislikes  Paris"):
+                run.claim(text, uses=[read])
+    for kind in mr.Kind:
+        if kind >= mr.Kind.USER_INPUT:  # as importers write them
+            memory.record(f"{kind.name} of a trace", scope=U, kind=kind)
+    memory.record("User likes Paris", id="likes", scope=U)
+    report = memory.checkup(repair=True, keeping=ALL)
+    assert report.checkup.findings == ()
+    memory.record("User dislikes Paris", id="dislikes", scope=U)
+    since = memory.checkup(repair=True, keeping=ALL, since=report.checkup.newest).checkup
+    assert [one.code for one in since.findings] == ["conflict"]
+
+
 def test_undo_gives_back_every_byte_that_was_served(path: Path, tmp_path: Path) -> None:
     """Merging, settling with its cascade, demotion, completion, in one run; then all of it taken back."""
     now = [1_700_000_000 * 10**9]

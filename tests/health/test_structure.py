@@ -129,7 +129,7 @@ def test_an_illegal_status(store: SqliteStore, tamper: Tamper, examine: Examine,
 
 def test_an_illegal_kind_and_time(store: SqliteStore, tamper: Tamper, examine: Examine) -> None:
     write(store, "Lives in Paris", "Plays the cello", "Owns a boat")
-    tamper("UPDATE version SET kind = 17 WHERE vid = 1")
+    tamper("UPDATE version SET kind = 9 WHERE vid = 1")
     tamper("UPDATE version SET born = 'yesterday' WHERE vid = 2")
     tamper("UPDATE version SET arch = 'brick' WHERE vid = 3")
     checked = examine(*STRUCTURE)

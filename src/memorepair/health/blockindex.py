@@ -334,7 +334,7 @@ def _hashed(key: bytes, *parts: object) -> int:
 
 def _readable(rows: Rows) -> Ints:
     says = np.array([bool(text and text.strip()) for text in rows.survey.texts], np.bool_)
-    return np.flatnonzero(rows.served & says)
+    return np.flatnonzero(rows.remembered & says)
 
 
 def _exact_keys(rows: Rows, at: Ints, reading: Reading, key: bytes) -> tuple[Words64, Ints]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memorepair.errors import InvalidInput
 from memorepair.graphs.digraph import Digraph
+from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Json, Key, Slot, Source, State, Type
 from memorepair.memory.codec import key_of
 from memorepair.memory.survey import BROKEN, Survey
@@ -103,6 +104,11 @@ class Rows:
     def served(self) -> Mask:
         """(n,) whether no barrier stands."""
         return np.asarray(self.survey.state == State.ACTIVE, np.bool_)
+
+    @cached_property
+    def remembered(self) -> Mask:
+        """(n,) whether it is served as memory; what a step of a run said, it said then."""
+        return self.served & (self.survey.kind < Kind.USER_INPUT)
 
     @cached_property
     def place(self) -> Mapping[int, int]:

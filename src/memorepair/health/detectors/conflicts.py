@@ -176,7 +176,7 @@ class _Pairs:
         self._of_others: list[tuple[int, int]] = []
         self._ruling_out: set[int] = set()
         rows = self._rows
-        served = np.flatnonzero(rows.served).tolist()
+        served = np.flatnonzero(rows.remembered).tolist()
         for place, row in enumerate(served):
             text = rows.text(row)
             if row not in rows.slots and (not text.strip() or len(text) > LONGEST_TEXT or is_record(text)):
@@ -224,7 +224,7 @@ class _Pairs:
         yield from self._before(self._announcing, speakers, lambda row, older: older[-NEAREST:])
         salts = np.unique([salt for salt, _ in self._of_others])
         scope = self._rows.survey.scope
-        about = np.flatnonzero(self._rows.served & np.isin(scope, salts))
+        about = np.flatnonzero(self._rows.remembered & np.isin(scope, salts))
         members: defaultdict[int, list[int]] = defaultdict(list)
         for row in about.tolist():
             members[int(scope[row])].append(row)

@@ -62,7 +62,7 @@ class _Search:
         self._rows = rows
         self._asked = asked
         says = np.array([bool(text and text.strip()) for text in rows.survey.texts], np.bool_)
-        self._row = np.flatnonzero(rows.served & says)
+        self._row = np.flatnonzero(rows.remembered & says)
         self._fresh: Mask | None = None if asked.fresh is None else asked.fresh[self._row]
         texts = [rows.text(row) for row in self._row.tolist()]
         near = asked.near

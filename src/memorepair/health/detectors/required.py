@@ -10,7 +10,7 @@ from memorepair.health.finding import Damage, Level
 from memorepair.health.rows import Rows
 from memorepair.memory.artifact import State
 
-_KINDS = [int(kind) for kind in Kind if kind < Kind.USER_INPUT]
+_KINDS = [int(kind) for kind in Kind]
 _ARCHS = [int(arch) for arch in Arch]
 _STATES = [int(state) for state in State]
 

@@ -44,7 +44,7 @@ class Staleness:
         """O(n)."""
         weight = weights(rows, asked.now)
         typed = np.array([type is not None for type in rows.types], np.bool_)
-        stale = rows.served & typed & (weight <= STALE)
+        stale = rows.remembered & typed & (weight <= STALE)
         findings = [
             about(
                 self,
