@@ -77,3 +77,18 @@ def test_the_cost_of_a_common_word_in_a_small_scope_is_that_of_its_texts(
         assert len(store.search("lantern", scope=SCOPE)) == 1
         store._db.raw.set_trace_callback(None)
         assert any("MATCH" in statement for statement in asked) is by_index
+
+
+def test_a_scope_of_few_long_texts_is_searched_by_the_index(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doors, "SCANNED", 3)
+    monkeypatch.setattr(doors, "SCANNED_CHARACTERS", 30)
+    read: list[str] = []
+    store.write([Draft(key=Key(SCOPE, f"{n}"), content="0123456789") for n in range(3)])
+    store._db.raw.set_trace_callback(read.append)
+    assert len(store.search("456", scope=SCOPE)) == 3
+    assert not any("MATCH" in statement for statement in read)
+    store.write([Draft(key=Key(SCOPE, "0"), content="0123456789a")])
+    assert len(store.search("456", scope=SCOPE)) == 3
+    assert any("MATCH" in statement for statement in read)

@@ -34,6 +34,9 @@ _USUAL_LENGTH = 200
 SCANNED = 2_048
 """Artifacts of a scope whose texts are read one by one: cheaper than the postings of a word of every text."""
 
+SCANNED_CHARACTERS = 4_000_000
+"""Characters of such a scope, all in all: in longer texts most words have fewer postings than letters."""
+
 RANKED = 20_000
 """Hits in a scope that are ranked, the newest ones, unless more are asked for."""
 
@@ -89,7 +92,8 @@ _SCAN = f"""SELECT hit.score, {ARTIFACT} FROM (
             SELECT a.aid AS aid, a.cur AS cur, relevance_with(c.text, ?1, ?3) AS said
             FROM {READ} WHERE a.sid = ?2 LIMIT -1) one WHERE said NOTNULL
         ORDER BY score, one.cur DESC LIMIT ?4) hit {_OF_HITS}"""  # noqa: S608  literals
-_COUNT = "SELECT count(*) FROM (SELECT 1 FROM artifact WHERE sid = ? LIMIT ?)"
+_LARGE = """SELECT count(*) > ?2 OR total(v.size) > ?3
+    FROM (SELECT cur FROM artifact WHERE sid = ?1 LIMIT ?2 + 1) a CROSS JOIN version v ON v.vid = a.cur"""
 
 
 def register(db: Connection) -> None:
@@ -215,7 +219,7 @@ def _search(db: Connection, words: list[str], sid: int, limit: int) -> list[tupl
     # The index ends a text, and a query, at NUL, so such texts are read; it sees no word under three signs.
     indexed = [word for word in words if len(word) >= TRIGRAM and "\0" not in word]
     ranked, needed = (json.dumps([fold(word) for word in some]) for some in (indexed, words))
-    if indexed and db.number(_COUNT, (sid, SCANNED + 1)) > SCANNED:
+    if indexed and db.number(_LARGE, (sid, SCANNED, SCANNED_CHARACTERS)):
         scanned = json.dumps([fold(word) for word in words if word not in set(indexed)])
         # Inside double quotes, doubled where they occur, everything is text to FTS5: no operator survives.
         phrases = " AND ".join(f'text:"{word.replace(chr(34), chr(34) * 2)}"' for word in indexed)
