@@ -291,3 +291,16 @@ def test_what_a_replay_writes_no_more_stays_out_though_its_mutation_is_taken_aga
     with pytest.raises(Withdrawn):
         memory.get(Key(SCOPE, "note"))
     assert memory.search("Paris", scope=SCOPE) == []
+
+
+def test_what_somebody_has_said_since_is_not_overwritten_by_the_run_taken_again(memory: Memory) -> None:
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        run.remember(lambda: f"first {here.content}", uses=[here], id="note")
+        note = run.read(Key(SCOPE, "note"), id="note")
+        run.answer(lambda: note.content, uses=[note], id="answer")
+
+    live(memory, agent)
+    memory.record("a word of her own", id="note", scope=SCOPE)
+    assert recovered(memory, agent) == "first Lyon"
+    assert memory.get(Key(SCOPE, "note")).content == "a word of her own"

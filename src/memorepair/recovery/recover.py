@@ -261,6 +261,7 @@ def replay(
         )
         try:
             _take_steps(agent, player)
+            player.leave(_written_since(store, cascade, chosen))
             made = player.made
             if chosen.trace.answer in chosen.again and chosen.trace.answer not in made.drafts:
                 raise TraceMismatch("the replay has come to no answer", witness=chosen.trace.answer)
@@ -360,6 +361,12 @@ def _run(taken: Awaitable[object]) -> None:
         "await asyncio.to_thread(memory.recover, ...)",
         witness=type(taken).__name__,
     )
+
+
+def _written_since(store: Store, cascade: Cascade, chosen: RecoveryPlan) -> list[Key]:
+    """Memories that the run wrote and that say something else since, which the fault does not reach."""
+    members = {member.key for member in cascade.members}
+    return list(store.served(sorted(chosen.trace.writers.keys() - members)))
 
 
 def _memories(keys: Iterable[Key]) -> tuple[Key, ...]:

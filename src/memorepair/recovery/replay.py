@@ -146,6 +146,12 @@ class Replay(Recorder):
         if take_back is not None:
             take_back()
 
+    def leave(self, memories: Iterable[Key]) -> None:
+        """Write none of these memories; what was read of them stands on what they would be made from."""
+        for memory in memories:
+            if memory in self._drafts:
+                self._forget_former(memory)
+
     # the verbs' other half ----------------------------------------------------------------------
 
     def _settle(self, asked: Asked) -> Step:
@@ -227,10 +233,8 @@ class Replay(Recorder):
                     for read in draft.reads
                     for source in (stood if read.key == memory else (read,))
                 ]
-                params = {
-                    NAMED: told_named(draft.reads),
-                    **draft.recipe.params,
-                }  # asked for in the next replay
+                # The next replay asks for what the agent names.
+                params = {NAMED: told_named(draft.reads), **draft.recipe.params}
                 recipe = replace(draft.recipe, params=params)
                 self._drafts[key] = replace(draft, reads=tuple(dict.fromkeys(reads)), recipe=recipe)
 
