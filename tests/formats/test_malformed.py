@@ -213,6 +213,7 @@ def test_the_line_that_is_no_utf8_is_named(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prec", "line"),
     [
+        ("0 0\n8 0\n", 2),
         ("0 1 1\n1 1\n", 2),
         ("0 1 1\n1\n", 2),
         ("0 1 1\n0 0\n", 2),

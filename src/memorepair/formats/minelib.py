@@ -134,8 +134,9 @@ def parse_precedences(text: str) -> Digraph:
         if len(numbers) < 2 or numbers[1] != len(numbers) - 2:
             raise fault(line, "expected a block, how many blocks it needs, and these")
         block, needs = numbers[0], numbers[2:]
-        if max(block, *needs, 0) >= n:
-            raise fault(line, f"block {max(block, *needs)} has no line of its own among {n}")
+        last = max(block, *needs, 0)
+        if last >= n:
+            raise fault(line, f"block {last} has no line of its own among {n}")
         if needed[block] is not None:
             raise fault(line, f"block {block} has a second line")
         needed[block] = needs
