@@ -29,6 +29,9 @@ MemoRepairError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 _HEAD, _TAIL = 1_500, 400
 """Characters of a longer message that are kept: where it begins, where it ends."""
 
@@ -78,6 +81,12 @@ class InvalidEvent(InvalidInput):
 class InvalidFile(InvalidInput):
     """A file cannot be read as what it claims to be."""
 
+    @classmethod
+    def cannot(cls, done: str, path: object, error: Exception) -> InvalidFile:
+        """The file at `path` cannot be `done` (read, written), as `error` tells; the path is said once."""
+        told = error.strerror if isinstance(error, OSError) else None
+        return cls(f"{path} cannot be {done}: {told or error}", witness=str(path))
+
 
 class CycleFound(InvalidInput):
     """A derivation would close a cycle; the witness is the cycle."""
@@ -89,6 +98,14 @@ class Tombstoned(InvalidInput):
 
 class UnknownId(MemoRepairError, KeyError):
     """No artifact, case, solver or operator has this id."""
+
+    @classmethod
+    def among(cls, what: str, name: object, known: Iterable[str]) -> UnknownId:
+        """No `what` is called `name`: the message says which names are near, else all that are known."""
+        known = list(known)
+        near = get_close_matches(str(name), known, n=2)
+        advice = f"did you mean {' or '.join(near)}?" if near else f"one of {', '.join(known)}"
+        return cls(f"no {what} {name!r}{'; ' if near else ': '}{advice}", witness=name)
 
 
 class Withdrawn(MemoRepairError, LookupError):

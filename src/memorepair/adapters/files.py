@@ -35,7 +35,7 @@ def read_text(path: Path) -> str:
             raise InvalidFile(f"{path} holds more than {LARGEST} bytes", witness=str(path))
         return raw.decode("utf-8")
     except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
-        raise InvalidFile(f"{path} cannot be read: {error}", witness=str(path)) from error
+        raise InvalidFile.cannot("read", path, error) from error
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db, DryRun, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
+from memorepair.cli.text import some
 from memorepair.errors import InvalidInput
 from memorepair.facade import Memory
 from memorepair.repair.audit.probe import Probed
@@ -132,7 +133,7 @@ def _show(
     missing = "" if report.missing is None else f"{report.missing:.1%} of the arcs, of those it can see"
     pairs(
         {
-            "audited": f"{report.artifacts:,} artifacts, {report.arcs:,} recorded arcs",
+            "audited": f"{some(report.artifacts, 'artifact')}, {some(report.arcs, 'recorded arc')}",
             "calibrated on": f"{report.found:,} of {report.hidden:,} hidden arcs found again",
             "missing": missing,
             "replays": "" if probed is None else f"{probed.replays}, cost {probed.spent:g}",

@@ -7,6 +7,7 @@ import typer
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db, opened
 from memorepair.cli.output import emit, rows, say
+from memorepair.cli.text import some
 
 
 def add_to(app: typer.Typer) -> None:
@@ -23,7 +24,7 @@ def check(db: Db, as_json: AsJson = False) -> int:
         emit({"sound": not faults, "faults": faults, "skipped": skipped})
     elif faults:
         rows(
-            f"{len(faults)} faults",
+            some(len(faults), "fault"),
             ("code", "what", "witness"),
             [(one.code, one.message, one.witness) for one in faults],
         )

@@ -97,7 +97,7 @@ def outcomes(found: tuple[Outcome, ...]) -> None:
 def record(
     db: Db,
     number: Annotated[
-        int | None, typer.Argument(help="Number of the record; the newest unless given.")
+        int | None, typer.Argument(metavar="N", help="Number of the record; the newest unless given.")
     ] = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the record as a page into this file.", dir_okay=False)

@@ -10,6 +10,7 @@ import typer
 from memorepair.cli.guard import CLEAN, command
 from memorepair.cli.options import AsJson, FromFormat
 from memorepair.cli.output import emit, say
+from memorepair.cli.text import some
 from memorepair.errors import InvalidInput
 from memorepair.formats import format_of, get_format
 from memorepair.problems import SelectionInstance
@@ -45,6 +46,6 @@ def convert(
     if as_json:
         emit({"read": reader.name, "written": writer.name, **held})
     else:
-        counts = ", ".join(f"{number} {what}" for what, number in held.items())
+        counts = ", ".join(some(number, what.removesuffix("s")) for what, number in held.items())
         say(f"{source} ({reader.name}) -> {target} ({writer.name}): {counts}")
     return CLEAN

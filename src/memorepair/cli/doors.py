@@ -74,7 +74,7 @@ def get(key: KeyText, db: Db, as_json: AsJson = False) -> int:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="Words to find.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Words to find.")],
     db: Db,
     scope: ScopeText = "",
     also: Annotated[list[str] | None, typer.Option(help="A further scope; may be given again.")] = None,
@@ -181,4 +181,4 @@ def _status(found: Status) -> Json:
 
 
 def _when(nanoseconds: int) -> str:
-    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M")
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -10,6 +10,7 @@ from memorepair.adapters.embedders.named import from_environment
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import AsJson, Db
 from memorepair.cli.output import emit, progress, rows, say
+from memorepair.cli.text import some
 from memorepair.drilling import DrillReport, drill, recommend
 
 
@@ -51,6 +52,6 @@ def table(report: DrillReport) -> None:
         for damage, one in report.counts.items()
     ]
     columns = ("damage", "injected", "found", "false alarms", "repaired", "rightly", "harmed")
-    rows(f"drill, seed {report.seed}, {report.artifacts:,} artifacts", columns, lines)
+    rows(f"drill, seed {report.seed}, {some(report.artifacts, 'artifact')}", columns, lines)
     for damage, why in report.not_made.items():
         say(f"{damage}: not made, {why}")

@@ -22,6 +22,7 @@ from memorepair.cli.options import (
     opened,
 )
 from memorepair.cli.output import emit, say
+from memorepair.cli.text import some
 from memorepair.errors import InvalidFile, InvalidInput
 from memorepair.graphs.support import Policy
 from memorepair.memory.arguments import as_key
@@ -144,7 +145,7 @@ def _read(file: Path) -> str:
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidFile(f"{file} cannot be read as text: {error}", witness=str(file)) from error
+        raise InvalidFile.cannot("read as text", file, error) from error
 
 
 def _sets(given: list[str] | None) -> list[list[str]]:
@@ -159,7 +160,7 @@ def _show(case: Case, as_json: bool) -> None:
     if as_json:
         emit(case)
     elif case.id == 0:
-        say(f"would withdraw {case.withdrawn} artifacts{_kept(case)}; nothing was changed")
+        say(f"would withdraw {some(case.withdrawn, 'artifact')}{_kept(case)}; nothing was changed")
     else:
-        say(f"case {case.id}: {case.withdrawn} artifacts withdrawn{_kept(case)}", style="bold")
+        say(f"case {case.id}: {some(case.withdrawn, 'artifact')} withdrawn{_kept(case)}", style="bold")
         say(f"next: memorepair plan {case.id}, memorepair repair {case.id}")

@@ -12,6 +12,7 @@ from memorepair.adapters.jsonl import ExportReport, export_jsonl
 from memorepair.cli.guard import CLEAN, command
 from memorepair.cli.options import AsJson, CaseNumber, Db, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
+from memorepair.cli.text import some
 from memorepair.errors import InvalidInput
 from memorepair.memory.artifact import Json
 from memorepair.memory.codec import scope_name
@@ -112,8 +113,8 @@ def picture(
 
 
 def _show(file: Path, report: ExportReport) -> None:
-    say(f"{file}: {report.artifacts:,} artifacts")
-    say(f"{report.versions:,} versions, {report.content:,} of them with content")
+    say(f"{file}: {some(report.artifacts, 'artifact')}")
+    say(f"{some(report.versions, 'version')}, {report.content:,} of them with content")
     if report.entry is not None:
         say(f"a full backup, journal entry {report.entry}")
 

@@ -59,12 +59,19 @@ def emit(value: object) -> None:
 def rows(
     title: str, columns: Sequence[str], lines: Iterable[Sequence[object]], *, wide: str | None = None
 ) -> None:
-    """A table; numbers stand to the right, the column `wide` takes what room is left, keys wrap last."""
+    """A table; numbers stand to the right, the column `wide` takes what room is left, keys wrap last.
+
+    A column that holds a float shows all its numbers as floats are shown. No line is ``none``.
+    """
     found = [[_cell(one) for one in line] for line in lines]
     console = Console(highlight=False)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, column in enumerate(columns):
         numeric = bool(found) and all(isinstance(line[place], int | float) for line in found)
+        if numeric and any(isinstance(line[place], float) for line in found):
+            for line in found:
+                cell = line[place]
+                line[place] = cell if isinstance(cell, str) else _number(cell)
         longest = max((len(str(line[place])) for line in found), default=0)
         table.add_column(
             column,
@@ -76,7 +83,7 @@ def rows(
     for line in found:
         table.add_row(*(visible(_number(one) if isinstance(one, float) else str(one)) for one in line))
     console.print(visible(title), style="italic")  # not the table's own, which breaks at its width
-    console.print(table)
+    console.print(table if found else "none")
 
 
 def pairs(about: Mapping[str, object]) -> None:
@@ -134,6 +141,8 @@ def _cell(value: object) -> int | float | str:
 
 
 def _number(value: float) -> str:
+    if isinstance(value, int) and abs(value) >= 1_000:  # of any size, which a float is not
+        return f"{value:,}"
     if abs(value) >= 1_000:
         return f"{value:,.0f}"
     # Two decimals, unless so few would hide a small number.

@@ -24,11 +24,13 @@ from memorepair.cli.options import (
 from memorepair.cli.output import emit, pairs, progress, rows, say
 from memorepair.cli.plain import plain
 from memorepair.cli.selecting import held
+from memorepair.cli.text import some
 from memorepair.memory.artifact import Json
 from memorepair.problems import Status
 from memorepair.problems.integers import nearest
 from memorepair.problems.proof import Ties as TieRule
 from memorepair.repair.engine import RepairReport, admitted
+from memorepair.repair.events import EventKind
 from memorepair.repair.plan import RepairPlan
 
 
@@ -133,7 +135,7 @@ def _show_plan(found: RepairPlan) -> None:
         {
             "case": found.case,
             "chosen": f"{len(chosen)} of {int(candidates.executable.sum())} that can be repaired, in "
-            f"{len(found.waves)} waves",
+            f"{some(len(found.waves), 'wave')}",
             "selection": f"{selection.status.value}, {held(selection)} verified"
             if selection.verify()
             else "",
@@ -178,11 +180,13 @@ def _show_report(report: RepairReport) -> None:
         }
     )
     if report.receipt is not None:
-        say(f"erased {len(report.receipt.versions)} versions: {report.receipt.status}")
+        say(f"erased {some(len(report.receipt.versions), 'version')}: {report.receipt.status}")
     if report.spared:
         rows("spared by evidence", ("key", "stands on"), report.spared.items(), wide="stands on")
     if report.still_withdrawn:
         lines = [(member.key, member.fate, member.why) for member in report.still_withdrawn]
         rows("left withdrawn", ("key", "fate", "why"), lines, wide="why")
     else:
-        say("nothing but the roots stays out of service", style="green")
+        replaced = report.case.event in (EventKind.CORRECT, EventKind.MIGRATE)
+        more = "; what replaces them is served" if replaced else ""
+        say(f"nothing but the roots stays out of service{more}", style="green")

@@ -30,7 +30,7 @@ def retrieval(db: Db, as_json: AsJson = False) -> int:
         lines = [
             (
                 "/".join(one.scope),
-                datetime.fromtimestamp(one.hour * 3_600, UTC).strftime("%Y-%m-%d %H:00"),
+                datetime.fromtimestamp(one.hour * 3_600, UTC).strftime("%Y-%m-%d %H:00 UTC"),
                 one.searches,
                 *(_cell(value, ".3g") for value in (one.similarity, one.p95)),
                 *(_cell(value, ".0%") for value in (one.repeated, one.foreign, one.rejected)),
@@ -46,7 +46,7 @@ def retrieval(db: Db, as_json: AsJson = False) -> int:
 
 
 def leave(
-    scene: Annotated[str, typer.Argument(help="The scene that is over, as slots name it.")],
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="The scene that is over, as slots name it.")],
     db: Db,
     actor: Actor,
     reason: Reason,

@@ -23,6 +23,7 @@ from memorepair.cli.options import (
     opened,
 )
 from memorepair.cli.output import content, emit, pairs, rows, say
+from memorepair.cli.text import some
 from memorepair.errors import InvalidInput
 from memorepair.graphs.support import Policy
 from memorepair.memory.artifact import Json
@@ -206,7 +207,8 @@ def _show_report(report: RecoveryReport, as_json: bool, *, dry_run: bool) -> int
                 "steps": f"{len(plan.again)} of {len(plan.trace.steps)} again, {len(plan.kept)} kept, "
                 f"{len(plan.dropped)} dropped",
                 "spared": str(len(plan.spared)),
-                "quarantined": f"{len(plan.quarantined)} memories, {len(plan.others)} steps of other runs",
+                "quarantined": f"{some(len(plan.quarantined), 'memory', 'memories')}, "
+                f"{some(len(plan.others), 'step')} of other runs",
                 "taken back": str(len(plan.compensated)),
                 "irreversible": str(len(plan.irreversible)),
                 "reinstated": str(len(report.reinstated)),

@@ -17,3 +17,8 @@ def visible(content: str, *, lines: bool = False) -> Text:
 
 def _spelled(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
+
+
+def some(number: int, one: str, many: str | None = None) -> str:
+    """How many of them there are: 1 artifact, 2 artifacts, 1 memory, 2 memories."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

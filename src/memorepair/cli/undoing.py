@@ -9,6 +9,7 @@ import typer
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import Actor, AsJson, CaseNumber, Db, DryRun, Reason, Wait, opened
 from memorepair.cli.output import emit, pairs, rows, say
+from memorepair.cli.text import some
 from memorepair.memory.artifact import Erasure
 from memorepair.memory.exchange import Receipt, UndoReport
 
@@ -79,7 +80,7 @@ def prune(
         emit(report)
     else:
         done = "would prune" if dry_run else "pruned"
-        say(f"{done} {len(report.versions):,} versions, {report.size:,} characters")
+        say(f"{done} {some(len(report.versions), 'version')}, {some(report.size, 'character')}")
         if not (dry_run or report.clean):
             say("a reader holds an older snapshot: bytes remain in the files until the next prune")
         if report.versions:

@@ -10,6 +10,7 @@ import typer
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import Actor, AsJson, Db, DryRun, Reason, opened
 from memorepair.cli.output import emit, pairs, progress, rows, say
+from memorepair.cli.text import some
 from memorepair.errors import InvalidInput
 from memorepair.health.drift import SAMPLE
 from memorepair.health.reembedding import BATCH, DEFAULT, KEEP_DAYS, Bounds, Reembedding, space_json
@@ -145,13 +146,14 @@ def drop(
             and dimension in (None, space.dimension)
         ]
         if len(found) != 1:
-            what = "no vectors" if not found else f"{len(found)} spaces"
-            raise InvalidInput(f"there are {what} of {model}; name its revision or dimension", witness=model)
+            what = "no such vectors" if not found else f"{len(found)} spaces"
+            advice = "name its revision or dimension" if found else "vectors status names those there are"
+            raise InvalidInput(f"there are {what} of {model}; {advice}", witness=model)
         n = memory.drop_vectors(found[0], actor=actor, reason=reason, early=early, dry_run=dry_run)
     if as_json:
         emit({"space": space_json(found[0]), "vectors": n, "dry_run": dry_run})
     else:
-        say(f"{'would drop' if dry_run else 'dropped'} {n} vectors of {_name(found[0])}")
+        say(f"{'would drop' if dry_run else 'dropped'} {some(n, 'vector')} of {_name(found[0])}")
     return CLEAN
 
 

@@ -50,7 +50,7 @@ def run(out: Path) -> Tour:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidFile(f"{out} cannot be made: {error}", witness=str(out)) from error
+        raise InvalidFile.cannot("made", out, error) from error
     ticks = count(_MORNING, _SECOND)
     with (
         TemporaryDirectory(prefix="memorepair-demo-") as folder,
@@ -142,7 +142,7 @@ def _play(memory: Memory, scene: _Scene, out: Path) -> Act:
     try:
         picture.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise InvalidFile(f"{picture} cannot be written: {error}", witness=str(picture)) from error
+        raise InvalidFile.cannot("written", picture, error) from error
     return act
 
 

@@ -60,7 +60,7 @@ class Npz:
         except (zipfile.BadZipFile, zlib.error, *_BROKEN) as error:
             if isinstance(error, InvalidFile):
                 raise
-            raise InvalidFile(f"{path} cannot be read: {error}", witness=str(path)) from error
+            raise InvalidFile.cannot("read", path, error) from error
         return _instance(arrays)
 
     def write(self, content: Content, path: Path, /) -> None:
@@ -100,7 +100,7 @@ class Npz:
                     with archive.open(member, "w", force_zip64=True) as file:
                         np.lib.format.write_array(file, array, allow_pickle=False)
         except OSError as error:
-            raise InvalidFile(f"{path} cannot be written: {error}", witness=str(path)) from error
+            raise InvalidFile.cannot("written", path, error) from error
 
 
 def _arrays(archive: zipfile.ZipFile) -> dict[str, Array]:

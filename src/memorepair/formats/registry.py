@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from memorepair.errors import InvalidInput, UnknownId
@@ -32,11 +31,10 @@ def get_format(name: str) -> Format:
     Raises
     ------
     UnknownId
-        There is none (the message suggests near names).
+        There is none (the message suggests names).
     """
     if not isinstance(name, str) or name not in _FORMATS:
-        near = get_close_matches(str(name), _FORMATS, n=2) or list(_FORMATS)
-        raise UnknownId(f"no format {name!r}; did you mean {' or '.join(near)}?", witness=name)
+        raise UnknownId.among("format", name, _FORMATS)
     return _FORMATS[name]
 
 

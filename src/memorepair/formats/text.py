@@ -30,7 +30,7 @@ def read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise InvalidFile(f"{path} cannot be read: {error}", witness=str(path)) from error
+        raise InvalidFile.cannot("read", path, error) from error
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -50,7 +50,7 @@ def write_text(path: Path, text: str) -> None:
     try:
         path.write_bytes(text.encode("utf-8"))
     except (OSError, UnicodeEncodeError) as error:
-        raise InvalidFile(f"{path} cannot be written: {error}", witness=str(path)) from error
+        raise InvalidFile.cannot("written", path, error) from error
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:

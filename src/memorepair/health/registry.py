@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 
 from memorepair.errors import InvalidInput, UnknownId
@@ -33,11 +32,10 @@ def get_detector(name: str) -> Detector:
     Raises
     ------
     UnknownId
-        There is none (the message suggests near names).
+        There is none (the message suggests names).
     """
     if not isinstance(name, str) or name not in _DETECTORS:
-        near = get_close_matches(str(name), _DETECTORS, n=2) or list(_DETECTORS)
-        raise UnknownId(f"no detector {name!r}; did you mean {' or '.join(near)}?", witness=name)
+        raise UnknownId.among("detector", name, _DETECTORS)
     module, _, attribute = _DETECTORS[name].partition(":")
     found: Detector = getattr(import_module(module), attribute)()
     return found

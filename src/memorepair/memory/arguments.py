@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum, IntEnum
 from typing import TypeAlias, TypeVar
@@ -90,7 +91,8 @@ def as_member(enumeration: type[Member], value: Member | str) -> Member:
     member = names.get(str(value).lower())
     if member is None or (issubclass(enumeration, IntEnum) and not isinstance(value, str)):
         choices = ", ".join(names)
-        raise InvalidInput(f"{value!r} is no {enumeration.__name__.lower()}: one of {choices}", witness=value)
+        what = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", enumeration.__name__).lower()
+        raise InvalidInput(f"no {what} {value!r}: one of {choices}", witness=value)
     return member
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -123,10 +122,7 @@ def listed_ilps() -> tuple[ListedIlp, ...]:
 def check_ilp(name: str) -> None:
     """Raise UnknownId or MissingDependency unless `name` can be used."""
     if not isinstance(name, str) or name not in _SOLVERS:
-        near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
-        raise UnknownId(
-            f"no integer programming solver {name!r}; did you mean {' or '.join(near)}?", witness=name
-        )
+        raise UnknownId.among("integer programming solver", name, _SOLVERS)
     package = _SOLVERS[name][1]
     if find_spec(package) is None:
         raise MissingDependency(

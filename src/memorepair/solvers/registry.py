@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -80,13 +79,12 @@ def get_solver(name: str) -> Solver:
     Raises
     ------
     UnknownId
-        There is none (the message suggests near names).
+        There is none (the message suggests names).
     MissingDependency
         Its package is not installed; the message names the extra that brings it.
     """
     if not isinstance(name, str) or name not in _SOLVERS:
-        near = get_close_matches(str(name), _SOLVERS, n=2) or list(_SOLVERS)
-        raise UnknownId(f"no solver {name!r}; did you mean {' or '.join(near)}?", witness=name)
+        raise UnknownId.among("solver", name, _SOLVERS)
     solver = _load(name)
     if solver.package is not None and find_spec(solver.package) is None:
         raise MissingDependency(
