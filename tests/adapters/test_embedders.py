@@ -293,9 +293,9 @@ def test_who_has_told_a_dimension_is_not_asked_for_it_again(server: Server) -> N
     server.script = [good]
     endpoint = Endpoint(base_url=server.url, model="small", key_variable=None)
     late = LateEndpoint(endpoint=endpoint, revision="3")
-    assert not late.known
+    before = late.known
     assert [late.dimension, late.dimension] == [4, 4]
-    assert late.known
+    assert (before, late.known) == (False, True)
     assert np.allclose(np.linalg.norm(late.embed(["tea", "cello"]), axis=1), 1)
     assert [len(one["input"]) for one in server.asked] == [1, 2]
     for bad in ({"endpoint": None}, {"revision": 1}, {"normalised": 1}):
