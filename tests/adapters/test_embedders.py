@@ -298,9 +298,10 @@ def test_who_has_told_a_dimension_is_not_asked_for_it_again(server: Server) -> N
     assert (before, late.known) == (False, True)
     assert np.allclose(np.linalg.norm(late.embed(["tea", "cello"]), axis=1), 1)
     assert [len(one["input"]) for one in server.asked] == [1, 2]
+    made: Callable[..., object] = LateEndpoint
     for bad in ({"endpoint": None}, {"revision": 1}, {"normalised": 1}):
         with pytest.raises(InvalidInput):
-            LateEndpoint(**{"endpoint": endpoint, **bad})
+            made(**{"endpoint": endpoint, **bad})
 
 
 def test_names(monkeypatch: pytest.MonkeyPatch) -> None:
