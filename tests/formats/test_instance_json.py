@@ -198,9 +198,15 @@ def test_a_number_of_a_dozen_bytes_does_not_fill_the_memory() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\xff\xfe\x00")
-    for path in (tmp_path / "absent.json", tmp_path, binary):
+    for path in (tmp_path / "absent.json", tmp_path):
         with pytest.raises(InvalidFile) as caught:
             read_instance(path)
         assert caught.value.witness == str(path)
+
+
+def test_a_file_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InvalidFile, match=f"line 1: {binary} is no UTF-8") as caught:
+        read_instance(binary)
+    assert caught.value.witness == 1
