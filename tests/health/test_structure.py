@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from memorepair.errors import InvalidInput, MemoRepairError, StepFailed
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.health import CheckUp, Damage, Expected, Finding, Level, check_up
+from memorepair.health.detector import Asked, Found
+from memorepair.health.rows import Rows
 from memorepair.memory.artifact import Draft, Embedding, Key, Read, Recipe, Slot, Type
 from memorepair.memory.sqlite import SqliteStore
 from memorepair.memory.vectors import HashedNgrams, Space
@@ -43,6 +47,35 @@ def meta(store: SqliteStore, tamper: Tamper, key: Key, **said: object) -> None:
         json.dumps(said),
         key.id,
     )
+
+
+@dataclass(frozen=True)
+class Raising:
+    """A detector of somebody's own, with a mistake in it."""
+
+    raised: Exception
+    name: str = "own"
+    level: Level = Level.STRUCTURE
+    damages: frozenset[Damage] = frozenset()
+
+    def find(self, rows: Rows, asked: Asked) -> Found:
+        raise self.raised
+
+
+@pytest.mark.parametrize(
+    "raised", [KeyError("Lives in Paris"), InvalidInput("no such colour", witness="red")]
+)
+def test_a_detector_that_raises_is_told_by_name_without_content(
+    store: SqliteStore, raised: Exception
+) -> None:
+    write(store, "Lives in Paris")
+    with pytest.raises(MemoRepairError) as caught:
+        check_up(store, detectors=[Raising(raised)])
+    if raised is not caught.value:
+        assert isinstance(caught.value, StepFailed)
+        assert (str(caught.value), caught.value.witness) == ("the detector own has raised KeyError", "own")
+    else:
+        assert isinstance(raised, InvalidInput)
 
 
 def test_a_sound_store_has_no_finding(store: SqliteStore, examine: Examine) -> None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memorepair.errors import InvalidInput
+from memorepair.errors import InvalidInput, MemoRepairError, StepFailed
 from memorepair.health.blockindex import BlockIndex, key_of_store
-from memorepair.health.detector import Asked, Detector, Expected, Near, silent
+from memorepair.health.detector import Asked, Detector, Expected, Found, Near, silent
 from memorepair.health.finding import Damage, Finding
 from memorepair.health.registry import chosen
 from memorepair.health.rows import Rows
@@ -111,6 +111,8 @@ def check_up(
         `since` is no version; two detectors of one name.
     InvalidFile
         The index is another store's.
+    StepFailed
+        A detector has raised; the witness is its name.
     """
     asked_for = chosen(detectors)
     known = {threshold.group: threshold for threshold in thresholds}
@@ -149,7 +151,7 @@ def check_up(
     used: dict[tuple[str, str, str], Threshold] = {}
     left_out: list[str] = []
     for number, detector in enumerate(asked_for, start=1):
-        found = detector.find(rows, asked)
+        found = _find(detector, rows, asked)
         findings += found.findings
         used |= {threshold.group: threshold for threshold in found.thresholds}
         left_out += found.left_out
@@ -163,6 +165,17 @@ def check_up(
         left_out=tuple(dict.fromkeys(left_out)),
         detectors=tuple(detector.name for detector in asked_for),
     )
+
+
+def _find(detector: Detector, rows: Rows, asked: Asked) -> Found:
+    """What it finds; of what it raises only the type is told, for its words may quote content."""
+    try:
+        return detector.find(rows, asked)
+    except MemoRepairError:
+        raise
+    except Exception as error:
+        why = f"the detector {detector.name} has raised {type(error).__name__}"
+        raise StepFailed(why, witness=detector.name) from error
 
 
 def _since(store: Store, index: BlockIndex) -> tuple[Survey, Near]:
