@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -154,6 +155,57 @@ def test_what_an_outer_one_reads_inside_counts_for_both(store: SqliteStore, put:
         x = inner.write("x", id="x")
         y = outer.write("y", id="y")
     assert parents(store, x) == parents(store, y) == {a}
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_what_an_inner_one_has_read_is_in_what_the_outer_one_writes_inside(
+    store: SqliteStore, put: Put, isolated: bool
+) -> None:
+    a, b, c = put("a"), put("b"), put("c")
+    with Derivation(store, kind=Kind.SUMMARY) as outer:
+        outer.read(a)
+        with Derivation(store, kind=Kind.SUMMARY, isolated=isolated) as inner:
+            inner.read(b)
+            inner.read(c)
+            inner.release(c)
+            y = outer.write("y", id="y")
+            z = outer.write("z", id="z", uses=[[b], [a]])
+    assert parents(store, y) == parents(store, z) == {a, b}
+
+
+def test_what_an_inner_one_reads_again_flows_out_though_the_outer_one_has_released_it(
+    store: SqliteStore, put: Put
+) -> None:
+    a, b = put("a"), put("b")
+    with Derivation(store, kind=Kind.SUMMARY) as outer:
+        outer.read(a)
+        outer.read(b)
+        with Derivation(store, kind=Kind.SUMMARY) as inner:
+            outer.release(a)
+            outer.release(b)
+            inner.read(a)
+        y = outer.write("y", id="y")
+    assert parents(store, y) == {a}
+
+
+def test_a_second_handle_on_the_file_counts(store: SqliteStore, put: Put) -> None:
+    a = put("a")
+    with SqliteStore.open(store.path) as second, Derivation(store, kind=Kind.SUMMARY) as d:
+        note_reads(second, [second.get(a)])
+        x = d.write("x", id="x")
+    assert parents(store, x) == {a}
+
+
+def test_a_version_made_from_the_one_before_stands_on_what_that_stood_on(
+    store: SqliteStore, put: Put
+) -> None:
+    a, b = put("a"), put("b")
+    s = put("s", None, a)
+    with Derivation(store, kind=Kind.SUMMARY) as d:
+        d.read(s)
+        d.read(b)
+        d.write("s, too", id="s")
+    assert parents(store, s) == {a, b}
 
 
 def test_what_an_inner_one_wrote_must_not_change_before_the_outer_commits(
@@ -330,6 +382,26 @@ def test_a_decorated_function_is_stored_with_what_it_read(tmp_path: Path) -> Non
                 memory.get(key)
         memory.repair(case)
         assert memory.get(stored).content == "Lives in Lyon."
+
+
+def test_what_gives_a_stream_is_refused_at_once_and_an_object_may_be_a_coroutine(tmp_path: Path) -> None:
+    def stream() -> Iterator[str]:
+        yield "x"
+
+    async def later() -> AsyncIterator[str]:
+        yield "x"
+
+    class Tool:
+        async def __call__(self, city: str) -> str:
+            return f"{city}: sunny"
+
+    with Memory.open(tmp_path / "a.db") as memory:
+        for one in (stream, later, partial(stream)):
+            with pytest.raises(InvalidInput, match="stream"):
+                memory.derived(kind="summary")(one)
+        weather = memory.tool(Tool(), name="weather", id=lambda city: city)
+        assert asyncio.run(weather("Lyon")) == "Lyon: sunny"
+        assert memory.get("Lyon").content == "Lyon: sunny"
 
 
 def test_tools_and_generators_take_a_line_each(tmp_path: Path) -> None:

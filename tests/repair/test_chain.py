@@ -201,3 +201,119 @@ def test_the_documented_example_is_what_is_described() -> None:
     trip = canonical({"steps": [{"name": "trip", "tool": "search", "outputs": ["price"]}]})
     made = ChainRewrite().make(call(split, own=trip, interfaces={"search@1": split}))
     assert [step.name for step in read_procedure(parse(made.content)).steps] == ["trip", "trip-find_fare"]
+
+
+def test_two_names_of_a_step_never_become_one() -> None:
+    before: Json = {
+        "steps": [{"name": "s", "tool": "get", "arguments": {"id": 1, "user": 2}, "outputs": ["a", "b"]}]
+    }
+    for field, old, new in (("arguments", "user", "id"), ("outputs", "b", "a")):
+        contracts = read_contracts(
+            [
+                canonical(
+                    {
+                        "tools": {
+                            "get": {"arguments": {"id": {}, "user": {}}, field: {new: {"renamed_from": old}}}
+                        }
+                    }
+                )
+            ]
+        )
+        with pytest.raises(StepFailed, match=new):
+            adapt(read_procedure(before), contracts, old_words=True)
+
+
+def test_parts_of_a_split_may_each_drop_what_another_part_has() -> None:
+    contracts = read_contracts(
+        [
+            canonical(
+                {
+                    "tools": {
+                        "A": {
+                            "split_from": "get",
+                            "arguments": {"x": {}},
+                            "outputs": {"o": {}},
+                            "dropped": {"arguments": ["y", "z"], "outputs": ["p"]},
+                        },
+                        "B": {
+                            "split_from": "get",
+                            "arguments": {"y": {}},
+                            "outputs": {"p": {}},
+                            "dropped": {"arguments": ["x"], "outputs": ["o"]},
+                        },
+                    }
+                }
+            )
+        ]
+    )
+    before: Json = {
+        "steps": [{"name": "s", "tool": "get", "arguments": {"x": 1, "y": 2, "z": 3}, "outputs": ["o", "p"]}],
+        "result": "{s.o} {s.p}",
+    }
+    after = adapt(read_procedure(before), contracts, old_words=True)
+    assert [(step.tool, step.arguments) for step in after.steps] == [("A", {"x": 1}), ("B", {"y": 2})]
+    assert after.result == "{s.o} {s-B.p}"
+    assert dry_run(after, contracts).violation is None
+
+
+def test_a_step_of_one_part_alone_has_no_supplier() -> None:
+    contracts = read_contracts(
+        [
+            canonical(
+                {
+                    "tools": {
+                        "route": {"split_from": "search", "outputs": {"way": {}}},
+                        "fare": {"split_from": "search", "arguments": {"way": {"supplied_by": "route.way"}}},
+                    }
+                }
+            )
+        ]
+    )
+    before: Json = {"steps": [{"name": "s", "tool": "fare"}]}
+    assert adapt(read_procedure(before), contracts, old_words=True) == read_procedure(before)
+
+
+def test_a_reference_in_a_dropped_argument_is_not_followed() -> None:
+    contracts = read_contracts(
+        [
+            canonical(
+                {
+                    "tools": {
+                        "a": {"outputs": {}, "dropped": {"outputs": ["o"]}},
+                        "b": {"arguments": {}, "dropped": {"arguments": ["x"]}},
+                    }
+                }
+            )
+        ]
+    )
+    before: Json = {
+        "steps": [
+            {"name": "s", "tool": "a", "outputs": ["o"]},
+            {"name": "t", "tool": "b", "arguments": {"x": "{s.o}"}},
+        ]
+    }
+    after = adapt(read_procedure(before), contracts, old_words=True)
+    assert [step.arguments for step in after.steps] == [{}, {}]
+
+
+def test_a_default_means_itself() -> None:
+    contracts = read_contracts([canonical({"tools": {"t": {"arguments": {"x": {"default": ["{a}"]}}}}})])
+    with pytest.raises(StepFailed, match="reference"):
+        adapt(
+            read_procedure({"inputs": ["a"], "steps": [{"name": "s", "tool": "t"}]}),
+            contracts,
+            old_words=True,
+        )
+
+
+@pytest.mark.parametrize(
+    "contract",
+    [
+        {"arguments": {"x": {"required": "yes"}}},
+        {"arguments": {"x": {"renamed_from": "y"}}, "dropped": {"arguments": ["y"]}},
+        {"outputs": {"x": {"renamed_from": "y"}}, "dropped": {"outputs": ["y"]}},
+    ],
+)
+def test_a_contract_that_contradicts_itself_is_refused(contract: Json) -> None:
+    with pytest.raises(InvalidInput):
+        read_contracts([canonical({"tools": {"t": contract}})])

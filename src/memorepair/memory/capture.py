@@ -41,7 +41,7 @@ _INNERMOST: ContextVar[Derivation | None] = ContextVar("memorepair_derivation", 
 def innermost(store: Store) -> Derivation | None:
     """The innermost derivation on this store that is under way where this is called; None where none is."""
     here = _INNERMOST.get()
-    while here is not None and not (here._state == "open" and here._store is store):
+    while here is not None and not (here._state == "open" and here._is_of(store)):
         here = here._outer
     return here
 
@@ -202,6 +202,7 @@ class Derivation:
         )
         with self._lock:
             self._reads[read] = None
+            self._begun.discard(read)  # the outer one may have released it: what was read here flows out
 
     def _take(self, written: Iterable[Key], reads: Iterable[Read]) -> None:
         """What an inner derivation hands out when it ends: what it wrote, or else what it read."""
@@ -249,10 +250,27 @@ class Derivation:
         with self._lock:
             return tuple(self._written)
 
+    def _is_of(self, store: Store) -> bool:
+        """Whether it is on this store, by whatever handle: two on one file serve the same versions."""
+        return self._store is store or self._store.path == store.path
+
     def _read_so_far(self) -> dict[Read, None]:
         """What counts as read so far, in order."""
         with self._lock:
             return dict(self._reads)
+
+    def _flowed_in(self) -> dict[Read, None]:
+        """What could be in a write: what counts as read here, and in blocks inside that are under way."""
+        reads = self._read_so_far()
+        inside = _INNERMOST.get()
+        within: list[Derivation] = []
+        while inside is not None and inside is not self:
+            within.append(inside)
+            inside = inside._outer
+        for one in within if inside is self else ():
+            if one._state == "open" and one._is_of(self._store):
+                reads |= one._read_so_far()
+        return reads
 
     def write(
         self,
@@ -296,7 +314,7 @@ class Derivation:
             metadata={} if metadata is None else metadata,
             embedding=embedding,
             recipe=self._recipe if recipe is None else recipe,
-            reads=tuple(self._read_so_far()) if uses is None else self._grouped(uses),
+            reads=tuple(self._flowed_in()) if uses is None else self._grouped(uses),
             semantic=as_keys(semantic),
         )
         with self._lock:
@@ -308,7 +326,7 @@ class Derivation:
 
     def _grouped(self, uses: Iterable[KeyLike | Iterable[KeyLike]]) -> tuple[Read, ...]:
         """What was read, in the groups that `uses` states."""
-        groups, reads = _alternatives(uses), self._read_so_far()
+        groups, reads = _alternatives(uses), self._flowed_in()
         named_keys = set[Key]().union(*groups)
         read_keys = {read.key for read in reads}
         if strange := named_keys - read_keys:

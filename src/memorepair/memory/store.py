@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
 from memorepair.graphs.support import Policy
@@ -85,6 +86,11 @@ class Store(Protocol):
     What has been withdrawn leaves by no serving door; the engine reads are for repair alone.
     """
 
+    @property
+    def path(self) -> Path:
+        """Where it lies: two handles on one file are one store."""
+        ...
+
     # writing ---------------------------------------------------------------------------------------
 
     def write(
@@ -126,7 +132,7 @@ class Store(Protocol):
         Tombstoned
             An event removed this content from this scope.
         CycleFound
-            The reads close a cycle; a version that reads its own former version is one.
+            The reads close a cycle. A version that reads the one before stands on what that one stood on.
         InvalidInput
             A key twice, content that is no text or longer than 16 MiB, metadata that is no JSON, NaN.
         """

@@ -50,8 +50,8 @@ def traced(
     Raises
     ------
     InvalidInput
-        By the call: an argument that is to be kept is no JSON (nothing was called), or the result is none
-        (nothing was stored).
+        The function gives a stream of results. By the call: an argument that is to be kept is no JSON
+        (nothing was called), or the result is none (nothing was stored).
     """
     for what, given_ in (("what is traced", function), ("id", id), ("reads", reads)):
         if not callable(given_) and (given_ is not None or what == "what is traced"):
@@ -60,6 +60,9 @@ def traced(
         signature = inspect.signature(function)
     except ValueError as error:
         raise InvalidInput("the function does not tell its arguments", witness=repr(function)) from error
+    kinds = function, type(function).__call__  # an object may have a method of any kind as its call
+    if any(inspect.isgeneratorfunction(one) or inspect.isasyncgenfunction(one) for one in kinds):
+        raise InvalidInput("what is traced gives one result, not a stream of them", witness=repr(function))
     begin(recipe)  # what is wrong with it is told now, not by the first call
 
     def opened(*args: object, **kwargs: object) -> tuple[Derivation, str | None]:
@@ -82,7 +85,7 @@ def traced(
             id=name,
         )
 
-    if inspect.iscoroutinefunction(function):
+    if any(map(inspect.iscoroutinefunction, kinds)):
 
         @wraps(function)
         async def later(*args: P.args, **kwargs: P.kwargs) -> object:

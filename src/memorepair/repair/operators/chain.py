@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -42,7 +43,8 @@ def adapt(procedure: Procedure, contracts: Mapping[str, Contract], *, old_words:
         Two names of the contracts were renamed from the same one, a tool was renamed and split as well, or
         the parts of one supply each other in a circle.
     StepFailed
-        A step, or the result, uses an output that was dropped.
+        A step, or the result, uses an output that was dropped; two names of a step would become one; a
+        default would be read as a template.
 
     Notes
     -----
@@ -54,17 +56,26 @@ def adapt(procedure: Procedure, contracts: Mapping[str, Contract], *, old_words:
     taken = {*procedure.inputs, *(step.name for step in procedure.steps)}
     steps: list[Step] = []
     for number, step in enumerate(procedure.steps, start=1):
-        given = {name: references.follow(one, f"step {number}") for name, one in step.arguments.items()}
         parts = [
             _part(tool, contracts, old_words=old_words)
             for tool in splits.get(step.tool) or [tools.get(step.tool, step.tool)]
         ]
+        # A part of a split may say that it has dropped what another part takes or gives.
         dropped = {name for part in parts for name in part.dropped_arguments}
-        given = {name: value for name, value in given.items() if name not in dropped}
-        gone = {name for part in parts for name in part.dropped_outputs}
+        given = {
+            name: references.follow(value, f"step {number}")
+            for name, value in step.arguments.items()
+            if name not in dropped or any(part.takes(name) for part in parts)
+        }
+        gone = {
+            name
+            for part in parts
+            for name in part.dropped_outputs
+            if not any(other.gives(name) for other in parts)
+        }
         references.gone |= {(step.name, name): number for name in step.outputs if name in gone}
         outputs = [name for name in step.outputs if name not in gone]
-        made = _divided(step.name, parts, given, outputs, taken)
+        made = _divided(step.name, number, parts, given, outputs, taken)
         for one, renamed in made:
             steps.append(one)
             references.moved |= {(step.name, old): (one.name, new) for old, new in renamed.items()}
@@ -85,11 +96,15 @@ class _Part:
 
     def takes(self, name: str) -> bool:
         """Whether it takes an argument that had this name."""
-        return self.contract is None or self.arguments.get(name, name) in self.contract.arguments
+        if self.contract is None or name in self.dropped_arguments:
+            return self.contract is None
+        return self.arguments.get(name, name) in self.contract.arguments
 
     def gives(self, name: str) -> bool | None:
         """Whether it gives an output that had this name; None where its contract does not say."""
         known = None if self.contract is None else self.contract.outputs
+        if name in self.dropped_outputs:
+            return False
         return None if known is None else self.outputs.get(name, name) in known
 
     def supplied(self, given: Sequence[str]) -> dict[str, tuple[str, str]]:
@@ -121,7 +136,12 @@ def _part(tool: str, contracts: Mapping[str, Contract], *, old_words: bool) -> _
 
 
 def _divided(
-    name: str, parts: Sequence[_Part], given: Mapping[str, Json], outputs: Sequence[str], taken: set[str]
+    name: str,
+    number: int,
+    parts: Sequence[_Part],
+    given: Mapping[str, Json],
+    outputs: Sequence[str],
+    taken: set[str],
 ) -> list[tuple[Step, dict[str, str]]]:
     """The steps that call the parts in place of one, each with its outputs: name before -> name now."""
     takers = {one: [part.tool for part in parts if part.takes(one)] or [parts[0].tool] for one in given}
@@ -133,25 +153,47 @@ def _divided(
     for part in called:
         step_of[part.tool] = _free(f"{name}-{part.tool}", taken) if step_of else name
         taken.add(step_of[part.tool])
+    # A step that calls one part itself, of a tool that was split before, has nobody to be supplied by.
     supplied = {
-        part.tool: part.supplied([one for one in given if part.tool in takers[one]]) for part in called
+        part.tool: part.supplied([one for one in given if part.tool in takers[one]])
+        for part in called
+        if len(parts) > 1
     }
     asked = [source for sources in supplied.values() for source in sources.values()]
     made = []
     for part in called:
-        arguments = {
-            part.arguments.get(one, one): value for one, value in given.items() if part.tool in takers[one]
-        }
-        for argument, (tool, output) in supplied[part.tool].items():
+        named = _named([one for one in given if part.tool in takers[one]], part.arguments, number)
+        arguments = {new: given[old] for old, new in named.items()}
+        for argument, (tool, output) in supplied.get(part.tool, {}).items():
             arguments[argument] = f"{{{step_of[tool]}.{output}}}"
         for argument, entry in ({} if part.contract is None else part.contract.arguments).items():
-            if entry.fills:
-                arguments.setdefault(argument, entry.default)
-        renamed = {one: part.outputs.get(one, one) for one in outputs if owner[one] == part.tool}
+            if entry.fills and argument not in arguments:
+                arguments[argument] = _literal(entry.default, argument)
+        renamed = _named([one for one in outputs if owner[one] == part.tool], part.outputs, number)
         gives = dict.fromkeys([*renamed.values(), *(output for tool, output in asked if tool == part.tool)])
         step = Step(name=step_of[part.tool], tool=part.tool, arguments=arguments, outputs=tuple(gives))
         made.append((step, renamed))
     return made
+
+
+def _named(names: Sequence[str], new: Mapping[str, str], number: int) -> dict[str, str]:
+    """Name before -> name now, of what one step gives or takes: no two become one."""
+    now = {name: new.get(name, name) for name in names}
+    for twice, times in Counter(now.values()).items():
+        if times > 1:
+            raise StepFailed(f"step {number} has two names that would both be {twice}", witness=twice)
+    return now
+
+
+def _literal(default: Json, argument: str) -> Json:
+    """The default, which must mean itself as a template."""
+
+    def plain(text: str) -> str:
+        if PLACEHOLDER.search(text):
+            raise StepFailed(f"the default of {argument} would be read as a reference", witness=argument)
+        return text
+
+    return map_texts(default, plain)
 
 
 def _owner(output: str, parts: Sequence[_Part]) -> str:

@@ -97,13 +97,22 @@ def _contract(name: str, value: Mapping[str, Json]) -> Contract:
     former = [field for field in ("renamed_from", "split_from") if field in value]
     if len(former) > 1:
         raise InvalidInput(f"the tool {name} is either renamed or split off", witness=name)
+    arguments = _entries(value.get("arguments", {}), f"arguments of {name}")
+    entries = None if outputs is None else _entries(outputs, f"outputs of {name}")
+    gone = [
+        as_names(dropped.get(field, []), f"dropped {field} of {name}") for field in ("arguments", "outputs")
+    ]
+    for names, now in zip(gone, (arguments, entries or {}), strict=True):
+        both = {one.renamed_from for one in now.values()} & set(names)
+        if both:
+            raise InvalidInput(f"{name} drops what it has renamed", witness=min(filter(None, both)))
     return Contract(
         renamed_from=_former(value, "renamed_from", name),
         split_from=_former(value, "split_from", name),
-        arguments=_entries(value.get("arguments", {}), f"arguments of {name}"),
-        outputs=None if outputs is None else _entries(outputs, f"outputs of {name}"),
-        dropped_arguments=as_names(dropped.get("arguments", []), f"dropped arguments of {name}"),
-        dropped_outputs=as_names(dropped.get("outputs", []), f"dropped outputs of {name}"),
+        arguments=arguments,
+        outputs=entries,
+        dropped_arguments=gone[0],
+        dropped_outputs=gone[1],
     )
 
 
@@ -121,13 +130,19 @@ def _entries(value: Json, what: str) -> dict[str, Entry]:
             require_schema(as_object(schema, f"the schema of {name} in {what}"))
         entries[as_name(name, what)] = Entry(
             renamed_from=_former(here, "renamed_from", name),
-            required=here.get("required") is True,
+            required=_flag(here.get("required", False), f"required of {name} in {what}"),
             fills="default" in here,
             default=here.get("default"),
             supplied_by=_supplier(here.get("supplied_by"), f"supplied_by of {name} in {what}"),
             schema=schema if isinstance(schema, dict) else None,
         )
     return entries
+
+
+def _flag(value: Json, what: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise InvalidInput(f"{what} is true or false", witness=what)
 
 
 def _supplier(value: Json, what: str) -> tuple[str, str] | None:
