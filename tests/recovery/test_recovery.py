@@ -503,6 +503,29 @@ def test_two_runs_share_a_memory_and_each_is_replayed_in_the_case(
     assert memory.get(other).content == "lunch where home is Paris"
 
 
+def test_a_memory_that_another_run_stands_on_is_written_again(memory: Memory) -> None:
+    """Nothing in the run that wrote it needs it: without it the other run would find nothing to read."""
+
+    def first(run: Recorder) -> None:
+        home = run.read(HOME, id="home")
+        run.remember(lambda: f"lives where {home.content}", uses=[home], id="note")
+        run.remember(lambda: f"nobody asks for {home.content}", uses=[home], id="diary")
+        run.answer("noted", id="answer")
+
+    def second(run: Recorder) -> None:
+        note = run.read(Key(SCOPE, "note"), id="note")
+        run.answer(lambda: note.content, uses=[note], id="answer")
+
+    fill(memory)
+    for name, agent in (("first", first), ("second", second)):
+        with memory.run(task=name, scope=SCOPE, id=name) as run:
+            agent(run)
+    report = memory.recover("first", HOME, agent=first, **WHO)
+    assert {key.id for key in report.plan.again} == {"home", "remember"}
+    assert report.left == (Key(SCOPE, "diary"),)
+    assert memory.replay(report.case, "second", second).answer == "lives where home is Lyon"
+
+
 def test_several_faults_in_one_case_or_one_after_the_other(memory: Memory, diner: Diner, town: Town) -> None:
     memory.record("Monday", id="day", scope=SCOPE)
     day = Key(SCOPE, "day")

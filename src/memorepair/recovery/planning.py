@@ -115,6 +115,7 @@ def make_plan(
     spared: Mapping[Key, tuple[Key, ...]],
     derived: tuple[Key, ...],
     others: tuple[Key, ...],
+    awaited: AbstractSet[Key] = frozenset(),
 ) -> RecoveryPlan:
     """The least set of steps that brings the run's outcomes back.
 
@@ -124,14 +125,17 @@ def make_plan(
         F and A: everything out of service.
     derived, others
         The memories and the steps of other runs among them.
+    awaited
+        Memories of the run on which other runs, or other memories, stand: without them nothing takes those
+        again.
 
     Notes
     -----
-    The outcomes are the final answer and what the run did to the world: an affected write is taken again even
-    where the answer does not rest on it. An answer that the fault does not reach, or that stands on other
-    evidence, holds like any other step: nothing outside the cascade is changed. Of a run that came to no
-    answer nobody knows what one would need: all that is affected is taken again. ExecClosure is the selection
-    with w = 0, the outcomes required and ties fewest. O(steps + arcs).
+    The outcomes are the final answer, what the run did to the world, and what others await of it: an affected
+    write is taken again even where the answer does not rest on it. An answer that the fault does not reach,
+    or that stands on other evidence, holds like any other step: nothing outside the cascade is changed. Of a
+    run that came to no answer nobody knows what one would need: all that is affected is taken again.
+    ExecClosure is the selection with w = 0, the outcomes required and ties fewest. O(steps + arcs).
     """
     keys = tuple(trace.steps)
     place = {key: number for number, key in enumerate(keys)}
@@ -139,7 +143,8 @@ def make_plan(
     lost = np.array([key in gone for key in keys], np.bool_)
     tails, heads = _uses(trace, place, gone)
 
-    outcome = [trace.answer is None or _is_outcome(step, trace.answer) for step in steps]
+    last = {trace.writers[memory][-1] for memory in awaited}
+    outcome = [trace.answer is None or step.key in last or _is_outcome(step, trace.answer) for step in steps]
     wanted = lost & np.array(outcome, np.bool_)
     leads = slice_to(Digraph.from_arcs(len(keys), tails, heads), wanted)
     required = wanted | (lost & leads)

@@ -23,7 +23,15 @@ from memorepair.recovery.publication import former_versions, publish, without_ec
 from memorepair.recovery.replay import Made, Replay
 from memorepair.recovery.run import Recorder
 from memorepair.recovery.tools import Tool
-from memorepair.recovery.trace import STEPS, RunLike, find_run, is_run_scope, out_of_service, read_trace
+from memorepair.recovery.trace import (
+    STEPS,
+    RunLike,
+    Trace,
+    find_run,
+    is_run_scope,
+    out_of_service,
+    read_trace,
+)
 from memorepair.recovery.world import taking_back, undo_writes
 from memorepair.repair import engine
 from memorepair.repair.assignment import OperatorTable
@@ -212,6 +220,18 @@ def _plan(store: Store, cascade: Cascade, run: RunLike) -> RecoveryPlan:
         spared=cascade.evidence,
         derived=tuple(member.key for member in rest if member.kind not in STEPS),
         others=tuple(member.key for member in rest if member.kind in STEPS),
+        awaited=_awaited(cascade, trace),
+    )
+
+
+def _awaited(cascade: Cascade, trace: Trace) -> frozenset[Key]:
+    """Memories that the case has withdrawn, that the run wrote, and on which stands what others did."""
+    members = {member.key for member in cascade.members}
+    still = {member.key for member in cascade.open} - trace.steps.keys()
+    return frozenset(
+        arc.parent
+        for arc in cascade.support
+        if arc.child in still and arc.parent in members and arc.parent in trace.writers
     )
 
 
