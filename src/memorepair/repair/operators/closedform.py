@@ -149,6 +149,7 @@ class ClosedForm(ABC):
 
     Its content holds the rows with their owners, so what a withdrawn source has brought is known without the
     source. What has gone or changed is taken back from the sums, what is new is added, and the scores follow.
+    Features that are no whole numbers, whose sums round, are summed anew.
 
     Params of the recipe: `width`, and `alpha`, the regularisation (ridge) or smoothing (naive Bayes).
     """
@@ -198,6 +199,8 @@ class ClosedForm(ABC):
             or before.examples.x.shape[1] != now.x.shape[1]
         ):
             return Made(content=self.train(call.inputs, call.params))
+        if not _exact(before.examples, now):
+            return Made(content=self.train(call.inputs, call.params))
         gone, new = _difference(before.examples, now), _difference(now, before.examples)
         sums = before.sums.plus(Sums.of(gone, squares=self.squares), -1.0)
         sums = sums.plus(Sums.of(new, squares=self.squares), 1.0)
@@ -236,6 +239,17 @@ class ClosedForm(ABC):
         )
 
 
+def _exact(*parts: Examples) -> bool:
+    """Whether sums of the rows, and of their squares, are exact in float64.
+
+    Else what is taken back leaves its rounding behind: a trace of what was to be forgotten.
+    """
+    largest = max((float(np.abs(part.x).max(initial=0.0)) for part in parts), default=0.0)
+    rows = sum(len(part.x) for part in parts)
+    whole = all(bool((part.x == np.rint(part.x)).all()) for part in parts)
+    return whole and rows * max(largest, 1.0) ** 2 < 2.0**53
+
+
 def _difference(these: Examples, those: Examples) -> Examples:
     """The rows of these whose owner has other rows, or none, in those."""
 
@@ -266,9 +280,14 @@ class Ridge(ClosedForm):
         return True
 
     def fitted(self, sums: Sums, alpha: float) -> tuple[Floats, Floats]:
-        """One solve, O(d^3); alpha > 0 makes the matrix positive definite."""
+        """One solve, O(d^3); alpha > 0 makes the matrix positive definite, where rounding leaves it there."""
         system = sums.xx + alpha * np.eye(len(sums.xx))
-        weights: Floats = np.linalg.solve(system, sums.xy).astype(np.float64)
+        try:
+            weights: Floats = np.linalg.solve(system, sums.xy).astype(np.float64)
+        except np.linalg.LinAlgError as error:
+            raise InvalidInput(
+                "features are too large beside alpha to be told apart", witness=alpha
+            ) from error
         return weights, np.zeros(len(sums.labels))
 
 
