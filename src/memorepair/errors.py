@@ -176,7 +176,9 @@ class StepFailed(MemoRepairError, RuntimeError):
     known.
     """
 
-    cost: float | None = None
+    def __init__(self, message: str, *, witness: object = None, cost: float | None = None) -> None:
+        super().__init__(message, witness=witness)
+        self.cost = cost
 
 
 class StoreError(MemoRepairError, OSError):

@@ -89,6 +89,20 @@ class Entry:
         return self.serves
 
 
+def test_what_cannot_be_loaded_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        name = value = "bench"
+
+        def load(self) -> list[Operator]:
+            raise RuntimeError
+
+    monkeypatch.setattr(registry, "entry_points", lambda *, group: [Broken()])
+    table = Operators()
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="bench"):
+            table.get("bench.read@1")
+
+
 def test_entry_points_are_loaded_once_when_their_prefix_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Entry("bench", [constant("bench.read"), constant("bench.write")])
     other = Entry("other", [constant("other.read")])

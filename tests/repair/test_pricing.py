@@ -301,7 +301,18 @@ def test_costs_in_another_unit_are_left_alone() -> None:
     assert prices(member(), costs=costs, pricing=Pricing(unit="eur"))[1] == [200.0]
 
 
-@pytest.mark.parametrize("bad", [{"weigh_success": 1}, {"unit": 3}, {"unit": ""}, {"value": 5}, {"cost": 5}])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"weigh_success": 1},
+        {"unit": 3},
+        {"unit": ""},
+        {"value": 5},
+        {"cost": 5},
+        {"per_operator": [("op", 1.0)]},
+        {"per_operator": {3: 1.0}},
+    ],
+)
 def test_a_malformed_pricing_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         Pricing(**bad)
@@ -311,9 +322,7 @@ def test_what_failed_counts_as_failed_and_costs_what_it_said(tmp_path: Path) -> 
     @operator(name="half")
     def half(call: Call) -> Made:
         if "bad" in call.inputs[0].content:
-            failed = StepFailed("no")
-            failed.cost = 7.0
-            raise failed
+            raise StepFailed("no", cost=7.0)
         return Made(content=call.inputs[0].content.upper(), cost=3.0)
 
     with Memory.open(tmp_path / "a.db", operators=[half]) as memory:

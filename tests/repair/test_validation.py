@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -403,6 +403,11 @@ class Entry:
         return self.loads
 
 
+def broken() -> Iterator[object]:
+    yield short
+    raise RuntimeError("no more")
+
+
 @pytest.mark.parametrize("loads", [short, [short], (short,)])
 def test_installed_checks_are_found(loads: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validation, "entry_points", lambda *, group: [Entry(loads)] if group == GROUP else [])
@@ -411,7 +416,7 @@ def test_installed_checks_are_found(loads: object, monkeypatch: pytest.MonkeyPat
     assert checks.all() is checks.all()
 
 
-@pytest.mark.parametrize("loads", [ImportError("gone"), AttributeError("gone"), 3, [3], [CHECKS[0]]])
+@pytest.mark.parametrize("loads", [ImportError("gone"), RuntimeError("gone"), 3, [3], [CHECKS[0]], broken()])
 def test_a_repair_does_not_begin_without_an_installed_check(
     loads: object, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

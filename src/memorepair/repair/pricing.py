@@ -117,7 +117,9 @@ class Pricing:
         for name, given in (("value", self.value), ("cost", self.cost)):
             if given is not None and not callable(given):
                 raise InvalidInput(f"the {name} of a pricing is a function", witness=type(given).__name__)
+        check_type(self.per_operator, Mapping, "per_operator maps an operator's name to its cost")
         for operator, cost in self.per_operator.items():
+            check_word(operator, "the name of an operator")
             if number(cost) is None:
                 raise InvalidInput(f"operator {operator} costs {cost}, not finite and >= 0", witness=operator)
 

@@ -102,16 +102,13 @@ def _distinct(checks: Iterable[object]) -> tuple[Check[Context], ...]:
 def _installed() -> list[object]:
     found: list[object] = []
     for entry in entry_points(group=GROUP):
+        # To load it is to run other people's code, which may raise anything, also while it lists its checks.
         try:
-            loaded = entry.load()
-        except (ImportError, AttributeError) as error:
+            loaded: object = entry.load()
+            listed = [loaded] if isinstance(loaded, Check) or not isinstance(loaded, Iterable) else [*loaded]
+        except Exception as error:
             raise InvalidInput(f"the checks of {entry.name} cannot be loaded", witness=entry.value) from error
-        if isinstance(loaded, Check):
-            found.append(loaded)
-        elif isinstance(loaded, Iterable):
-            found += loaded
-        else:
-            raise InvalidInput(f"{entry.name} brings no checks", witness=entry.value)
+        found += listed
     return found
 
 

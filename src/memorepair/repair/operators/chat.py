@@ -43,7 +43,8 @@ class ChatGenerator:
         try:
             return self.endpoint.retrying()(self._once, request, spent)
         except StepFailed as error:
-            raise _told(error, spent.cost(self.endpoint.prices)) from None
+            cost = spent.cost(self.endpoint.prices)
+            raise StepFailed(error.message, witness=error.witness, cost=cost) from None
 
     def _once(self, request: Request, spent: _Spent) -> Generated:
         schema = _schema(request)
@@ -109,12 +110,6 @@ class _Spent:
 
 def _sum(so_far: int | None, more: Json) -> int | None:
     return so_far + more if so_far is not None and isinstance(more, int) and is_whole(more, low=0) else None
-
-
-def _told(error: StepFailed, cost: float | None) -> StepFailed:
-    told = StepFailed(error.message, witness=error.witness)
-    told.cost = cost
-    return told
 
 
 def _text(request: Request, limits: Mapping[str, Json]) -> dict[str, Json]:

@@ -93,7 +93,13 @@ class Operators:
         serving = [
             entry for entry in self._installed if name == entry.name or name.startswith(f"{entry.name}.")
         ]
-        self._installed = tuple(entry for entry in self._installed if entry not in serving)
         for entry in serving:
-            for operator in entry.load():
+            # To load it is to run other people's code. One that fails stays: it is told each time, not once.
+            try:
+                loaded = [*entry.load()]
+            except Exception as error:
+                told = f"the operators of {entry.name} cannot be loaded"
+                raise InvalidInput(told, witness=entry.value) from error
+            for operator in loaded:
                 self.register(operator)
+            self._installed = tuple(one for one in self._installed if one != entry)
