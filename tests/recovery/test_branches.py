@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from memorepair.errors import ApprovalNeeded, StaleRead, StepFailed, Withdrawn
+from memorepair.errors import ApprovalNeeded, StaleRead, StepFailed, TraceMismatch, UnknownId, Withdrawn
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Json, Key
 from memorepair.recovery import Effect, Recorder, Step, Tool
+from memorepair.repair.soundness import soundness_violations
+from memorepair.repair.withdrawal import event_of
 
 SCOPE = ("user", "42")
 HOME = Key(SCOPE, "home")
@@ -304,3 +306,112 @@ def test_what_somebody_has_said_since_is_not_overwritten_by_the_run_taken_again(
     memory.record("a word of her own", id="note", scope=SCOPE)
     assert recovered(memory, agent) == "first Lyon"
     assert memory.get(Key(SCOPE, "note")).content == "a word of her own"
+
+
+NOTE = Key(SCOPE, "note")
+
+
+def between(run: Recorder) -> None:
+    """Writes one memory twice, neither for the city, and looks between in Lyon only."""
+    ask = run.input("one and two", id="ask")
+    here = city(run)
+    run.remember("one", uses=[ask], id="note")
+    seen = [run.read(NOTE, id="between")] if here.content == "Lyon" else []
+    run.remember("two", uses=[ask], id="note")
+    run.answer(lambda: " ".join(one.content for one in (here, *seen)), uses=[here, *seen], id="answer")
+
+
+def test_a_new_read_finds_a_memory_as_the_run_had_left_it_there(memory: Memory) -> None:
+    """It stands on that version of it."""
+    live(memory, between)
+    before = memory.store.snapshot()
+    report = memory.recover("r", HOME, agent=between, reason="not hers", actor="me")
+    assert report.answer == "Lyon one"
+    assert memory.get(NOTE).content == "two"
+    declared = event_of(memory.store, report.case)
+    assert soundness_violations(before, declared, memory.store.snapshot()) == ()
+    assert memory.store.check() == []
+    (arc,) = memory.store.support([Key((*SCOPE, "run:r"), "between")])
+    assert (arc.parent, arc.read_version) == (NOTE, 1)
+    case = memory.delete(NOTE, reason="privacy", actor="me")
+    with pytest.raises(Withdrawn):
+        memory.get(Key((*SCOPE, "run:r"), "answer"))
+    memory.undo(case, reason="kept", actor="me")
+    memory.undo(report.case, reason="hers after all", actor="me")
+    assert memory.get(Key((*SCOPE, "run:r"), "answer")).content == "Paris"
+    assert memory.store.check() == []
+
+
+def test_a_run_that_looked_into_its_past_can_be_recovered_again(memory: Memory) -> None:
+    live(memory, between)
+    assert recovered(memory, between) == "Lyon one"
+    again = {Key((*SCOPE, "run:r"), "ask"): "one, then two"}
+    report = memory.recover("r", again, replacements=again, agent=between, reason="misheard", actor="me")
+    assert report.answer == "Lyon one"
+    assert memory.get(NOTE).content == "two"
+    assert memory.store.check() == []
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("affected", [False, True])
+def test_a_new_read_before_the_run_wrote_finds_what_was_there(
+    memory: Memory, there: bool, affected: bool
+) -> None:
+    """Also where the run's last word on it is affected, and an earlier one comes back."""
+    if there:
+        memory.record("zero", id="note", scope=SCOPE)
+
+    def agent(run: Recorder) -> None:
+        ask = run.input("one and two", id="ask")
+        here = city(run)
+        said = "nothing"
+        seen: list[Step] = []
+        if here.content == "Lyon":
+            try:
+                seen.append(run.read(NOTE, id="before"))
+                said = seen[0].content
+            except UnknownId:
+                pass
+        run.remember("one", uses=[ask], id="note")
+        run.remember(lambda: f"two in {here.content}", uses=[here if affected else ask], id="note")
+        run.answer(lambda: f"{said} {here.content}", uses=[here, *seen], id="answer")
+
+    live(memory, agent)
+    assert recovered(memory, agent) == ("zero Lyon" if there else "nothing Lyon")
+    assert memory.get(NOTE).content == ("one" if affected else "two in Paris")
+
+
+def test_a_search_taken_again_finds_what_the_run_had_written_by_then(memory: Memory) -> None:
+    """Nothing of its future, and what was put off too."""
+
+    def agent(run: Recorder) -> None:
+        ask = run.input("one and two", id="ask")
+        here = city(run)
+        run.remember("word one", uses=[ask], id="note")
+        run.remember(lambda: f"word of {here.content}", uses=[here], id="aside")
+        found = run.recall("word", uses=[here]) if here.content == "Lyon" else ()
+        run.remember("word two", uses=[ask], id="note")
+        run.remember("word three", uses=[ask], id="other")
+        later = run.recall("word t", uses=[here]) if here.content == "Lyon" else ()
+        texts = [sorted(one.content for one in some) for some in (found, later)]
+        run.answer(lambda: f"{here.content} {texts}", uses=[here, *found, *later], id="answer")
+
+    live(memory, agent)
+    answer = recovered(memory, agent)
+    assert answer == "Lyon [['word of Lyon', 'word one'], ['word three', 'word two']]"
+    assert memory.get(Key(SCOPE, "aside")).content == "word of Lyon"
+
+
+def test_what_others_have_said_since_is_what_a_new_read_finds(memory: Memory) -> None:
+    live(memory, between)
+    memory.record("a word of her own", id="note", scope=SCOPE)
+    assert recovered(memory, between) == "Lyon a word of her own"
+
+
+def test_a_former_version_that_is_gone_stops_the_replay(memory: Memory) -> None:
+    live(memory, between)
+    memory.store.prune(0)
+    home = {HOME: "home is Lyon"}
+    with pytest.raises(TraceMismatch) as stopped:
+        memory.recover("r", home, replacements=home, agent=between, reason="not hers", actor="me")
+    assert stopped.value.witness == NOTE

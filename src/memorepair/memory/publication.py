@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from memorepair.errors import InvalidInput, StaleRead, UnknownId
 from memorepair.memory import index
@@ -22,6 +23,9 @@ Versioned = tuple[Key, int]
 
 # Engine read: the text becomes a digest at once.
 _TEXT = "SELECT text FROM content WHERE vid = ?"
+
+_SHOWN = """SELECT v.vid FROM version v LEFT JOIN barrier b ON b.vid = v.vid
+    WHERE v.aid = ? AND v.no = ? AND b.vid IS NULL"""
 
 
 class Publication:
@@ -73,18 +77,21 @@ class Publication:
         successors: Sequence[Successor],
         releases: Sequence[Release],
         brought: Sequence[Prepared],
+        past: Collection[Versioned],
         expect: Callable[[], None] | None,
     ) -> None:
         """Serve successors in place of their former versions, released versions as they are, what is brought.
 
         What is brought is written first, on what is served already, so that successors may read it; what it
-        reads of the successors is added when they are there.
+        reads of the successors, and of the past, is added when they are there.
         """
         if expect is not None:
             expect()
         everything: list[Successor | Release] = [*successors, *releases]
         keys = [one.key for one in everything]
-        overtaken = self._bring(case, brought, frozenset(keys))
+        earlier = self._earlier(past)
+        later = _Later(frozenset(keys), earlier)
+        overtaken = self._bring(case, brought, later)
         if (twice := named_twice(keys)) is not None:
             raise InvalidInput(f"{twice} is published twice", witness=twice)
         places = find(self._db, [*keys, *(read.key for one in everything for read in one.reads)])
@@ -104,7 +111,7 @@ class Publication:
         )
         coming = {(one.key, one.version): new[one.key] for one in successors}
         coming |= {(one.key, olds[one.key].no): olds[one.key].vid for one in releases}
-        coming |= overtaken
+        coming |= overtaken | earlier
         arcs: dict[Arc, int] = {}
         for one in everything:
             for arc in _arcs(olds[one.key].aid, one.key, one.reads, places, coming):
@@ -141,32 +148,42 @@ class Publication:
             self._barrier.move((old.vid for old in former), State.SUPERSEDED, case)
             self._barrier.lift([*new.values(), *(old.vid for old in released)])
             self._unstage(new.values())
-            joined = self._join(brought, frozenset(keys))
+            joined = self._join(brought, later)
             self._journal.add(seq, ((vid, State.ACTIVE, State.ACTIVE) for vid in joined))
             self._journal.stand(seq, [*new.values(), *(old.vid for old in released), *joined])
 
-    def _bring(self, case: int, brought: Sequence[Prepared], coming: frozenset[Key]) -> dict[Versioned, int]:
+    def _earlier(self, past: Collection[Versioned]) -> dict[Versioned, int]:
+        """The former versions that something has read; each must still be one that `history` shows."""
+        places = find(self._db, (key for key, _ in past))
+        found: dict[Versioned, int] = {}
+        for key, no in past:
+            row = self._db.row(_SHOWN, (known(places, key).aid, no))
+            if row is None:
+                raise StaleRead(f"version {no} of {key} is not shown any more", witness=(key, no))
+            found[key, no] = row[0]
+        return found
+
+    def _bring(self, case: int, brought: Sequence[Prepared], later: _Later) -> dict[Versioned, int]:
         """Write what is brought; the versions that it overtakes, which successors may have read before."""
         for prepared in brought:
-            if prepared.draft.key in coming:
+            if prepared.draft.key in later.keys:
                 raise InvalidInput(f"{prepared.draft.key} is published twice", witness=prepared.draft.key)
         if not brought:
             return {}
         olds = find(self._db, [one.draft.key for one in brought])
         standing = [
-            one._replace(draft=replace(one.draft, reads=_reads(one.draft, coming, among=False)))
-            for one in brought
+            one._replace(draft=replace(one.draft, reads=later.of(one.draft, late=False))) for one in brought
         ]
         self._writer.write(standing, act="bring", case=case, allow_cycles=True)
         return {(key, old.no): old.vid for key, old in olds.items() if old.state is State.ACTIVE}
 
-    def _join(self, brought: Sequence[Prepared], coming: frozenset[Key]) -> list[int]:
+    def _join(self, brought: Sequence[Prepared], later: _Later) -> list[int]:
         """Let what was brought stand on what has come as well; the versions that do."""
-        places = find(self._db, [*(one.draft.key for one in brought), *coming])
+        reads = {one.draft.key: later.of(one.draft, late=True) for one in brought}
+        places = find(self._db, [*reads, *(read.key for some in reads.values() for read in some)])
         arcs: dict[Arc, int] = {}
-        for one in brought:
-            to = known(places, one.draft.key).aid
-            for arc in _arcs(to, one.draft.key, _reads(one.draft, coming, among=True), places, {}):
+        for key, some in reads.items():
+            for arc in _arcs(known(places, key).aid, key, some, places, later.earlier):
                 arcs.setdefault(arc, len(arcs))
         add_arcs(self._db, arcs)
         vids = {there.aid: there.vid for there in places.values()}
@@ -225,13 +242,22 @@ class Publication:
         self._db.many("DELETE FROM staged WHERE vid = ?", ((vid,) for vid in vids))
 
 
-def _reads(draft: Draft, keys: frozenset[Key], *, among: bool) -> tuple[Read, ...]:
-    """The reads of what is among the keys, or of what is not."""
-    return tuple(read for read in draft.reads if (read.key in keys) is among)
+class _Later(NamedTuple):
+    """What a draft cannot read by an ordinary write: what is published with it, and former versions."""
+
+    keys: frozenset[Key]
+    earlier: Mapping[Versioned, int]
+
+    def of(self, draft: Draft, *, late: bool) -> tuple[Read, ...]:
+        """The reads of such, or all others."""
+        return tuple(read for read in draft.reads if self._is_late(read) is late)
+
+    def _is_late(self, read: Read) -> bool:
+        return read.key in self.keys or (read.key, read.version) in self.earlier
 
 
 def _arcs(
-    aid: int, key: Key, reads: Iterable[Read], places: dict[Key, Place], coming: dict[Versioned, int]
+    aid: int, key: Key, reads: Iterable[Read], places: dict[Key, Place], coming: Mapping[Versioned, int]
 ) -> Iterable[Arc]:
     for read in reads:
         if read.version is None:

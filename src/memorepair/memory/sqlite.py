@@ -567,12 +567,13 @@ class SqliteStore:
         releases: Sequence[Release] = (),
         *,
         brought: Sequence[Draft] = (),
+        past: Collection[tuple[Key, int]] = (),
         expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> None:
         prepared = prepare(brought) if dry_run else self._prepare_late(brought)
         with self._writing(full=True, keep=not dry_run):
-            self._publication.publish(case, successors, releases, prepared, expect)
+            self._publication.publish(case, successors, releases, prepared, past, expect)
 
     def discard_staged(self, case: int) -> int:
         with self._writing():

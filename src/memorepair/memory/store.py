@@ -457,6 +457,7 @@ class Store(Protocol):
         releases: Sequence[Release] = (),
         *,
         brought: Sequence[Draft] = (),
+        past: Collection[tuple[Key, int]] = (),
         expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> None:
@@ -467,6 +468,8 @@ class Store(Protocol):
         brought
             Artifacts outside the cascade that the case writes beside, new ones or next versions; they and the
             successors may read each other.
+        past
+            Former versions that what is published has read, as versions that `history` shows.
         expect
             Called first, under the write lock; what it raises ends the publication. It may read the store.
         dry_run
@@ -475,8 +478,9 @@ class Store(Protocol):
         Raises
         ------
         StaleRead
-            A read is neither served and current nor published by this call, a key is no longer withdrawn or
-            is a root of a deletion, or an event has removed meanwhile what a successor says.
+            A read is neither served and current, nor published by this call, nor of the past; a version of
+            the past is not shown any more; a key is no longer withdrawn or is a root of a deletion; an event
+            has removed meanwhile what a successor says.
         UnknownId
             A version is not staged for the case, or a key is no member of it.
         """

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from types import MappingProxyType
 
 from memorepair.errors import StaleRead, StepFailed, UnknownId
 from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Draft, Key, Read, State
 from memorepair.memory.exchange import Successor
 from memorepair.memory.store import Store
+from memorepair.recovery.standing import Former, shown_versions
 from memorepair.recovery.trace import STEPS
 from memorepair.repair.cascade import Cascade, read_cascade
 from memorepair.repair.checks.marks import marked, recognised, runs, unsaid
 
 REPLAYED = (("replay", "pass"),)
 REINSTATED = (("reinstate", "pass"),)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Former:
-    """A memory's version that an update from the faulty lineage had superseded."""
-
-    version: int
-    draft: Draft
 
 
 def former_versions(
@@ -36,14 +30,7 @@ def former_versions(
     gone
         Whether something still in service will not count; it is asked for what a version was made from.
     """
-    past = {
-        key: [
-            one.version
-            for one in store.history(key)
-            if one.state is State.SUPERSEDED and one.content is not None
-        ]
-        for key in keys
-    }
+    past = {key: shown_versions(store, key) for key in keys}
     found: dict[Key, Former] = {}
     while newest := {key: versions.pop() for key, versions in past.items() if versions and key not in found}:
         drafts = store.drafts(list(newest.items()))
@@ -57,8 +44,19 @@ def former_versions(
     return found
 
 
-def publish(store: Store, cascade: Cascade, drafts: Mapping[Key, Draft], back: Mapping[Key, Former]) -> None:
+def publish(
+    store: Store,
+    cascade: Cascade,
+    drafts: Mapping[Key, Draft],
+    back: Mapping[Key, Former],
+    past: Collection[tuple[Key, int]] = (),
+) -> None:
     """Serve what a replay made, and former versions of memories it did not make.
+
+    Parameters
+    ----------
+    past
+        The former versions that it has read as the run had left them.
 
     Raises
     ------
@@ -105,6 +103,7 @@ def publish(store: Store, cascade: Cascade, drafts: Mapping[Key, Draft], back: M
         brought=[
             replace(draft, reads=standing(draft)) for key, draft in everything.items() if key not in open_
         ],
+        past=past,
         expect=same_cascade,
     )
 
@@ -121,7 +120,11 @@ def _next_version(store: Store, key: Key) -> int:
 
 
 def without_echoes(
-    store: Store, drafts: Mapping[Key, Draft], faulty: Mapping[Key, str], heard: Iterable[str]
+    store: Store,
+    drafts: Mapping[Key, Draft],
+    faulty: Mapping[Key, str],
+    heard: Iterable[str],
+    past: Mapping[tuple[Key, int], str] = MappingProxyType({}),
 ) -> dict[Key, Draft]:
     """The drafts without memories that say what only the fault said.
 
@@ -131,6 +134,8 @@ def without_echoes(
         What the faulty artifacts said.
     heard
         What else says it rightly: the steps that were read back, what stands in place of the faulty ones.
+    past
+        The former versions that were read, with their texts.
 
     Raises
     ------
@@ -139,17 +144,15 @@ def without_echoes(
     """
     marks = unsaid(marked(faulty), heard)
     outside = {read.key for draft in drafts.values() for read in draft.reads} - drafts.keys()
-    served = store.served(sorted(outside))
+    texts = {key: there.content for key, there in store.served(sorted(outside)).items()}
+    texts |= {key: draft.content for key, draft in drafts.items()}
     echoes: dict[Key, Key] = {}
     for key, draft in drafts.items():
         if draft.kind in STEPS and draft.kind is not Kind.ANSWER:
             continue
-        texts = [
-            drafts[read.key].content if read.key in drafts else served[read.key].content
-            for read in draft.reads
-            if read.key in drafts or read.key in served
-        ]
-        if echoed := recognised(runs(draft.content), [marks], texts):
+        reads = [past.get((read.key, read.version or 0), texts.get(read.key)) for read in draft.reads]
+        heard_of = [text for text in reads if text is not None]
+        if echoed := recognised(runs(draft.content), [marks], heard_of):
             echoes[key] = echoed[0]
     needed = {read.key for draft in drafts.values() for read in draft.reads}
     for key, said_by in echoes.items():

@@ -267,13 +267,12 @@ def replay(
         chosen = _plan(store, cascade, run)
         take_back = taking_back(store, chosen, {one.name: one for one in tools})
         back = former_versions(store, _memories(one.key for one in cascade.open if one.kind not in STEPS))
-        texts = {key: former.draft for key, former in back.items()}
         begun = Begun(store, case)
         player = Replay(
             store,
             chosen.trace,
             again=chosen.again,
-            back=texts,
+            back=back,
             stated=cascade.roots,
             approved=approved,
             take_back=take_back,
@@ -286,9 +285,10 @@ def replay(
             if chosen.trace.answer in chosen.again and chosen.trace.answer not in made.drafts:
                 raise TraceMismatch("the replay has come to no answer", witness=chosen.trace.answer)
             store.begin_repair(case, chosen.digest)
-            drafts = without_echoes(store, made.drafts, _said(store, cascade), _heard(store, cascade, made))
+            said, heard = _said(store, cascade), _heard(store, cascade, made)
+            drafts = without_echoes(store, made.drafts, said, heard, made.past)
             back = {key: former for key, former in back.items() if key not in drafts}
-            publish(store, cascade, drafts, back)
+            publish(store, cascade, drafts, back, tuple(made.past))
         except BaseException as error:
             back_as_before = undo_writes(player.made, error)
             store.discard_staged(case)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from memorepair.errors import ApprovalNeeded, TraceMismatch
+from memorepair.errors import ApprovalNeeded, TraceMismatch, UnknownId
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Json, Key, Read, Scope
 from memorepair.memory.store import Store
 from memorepair.recovery.begun import Begun, require_again
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
+from memorepair.recovery.standing import Former, last_writers, stood
 from memorepair.recovery.tools import ONCE, Effect, Tool
 from memorepair.recovery.trace import (
     MODEL_STEPS,
@@ -43,6 +44,8 @@ class Made:
         Calls of tools that changed the world, in order: tool, arguments, result.
     answer
         The final answer, made or read back; None where the agent came to none.
+    past
+        The former versions of memories that were read as the run had left them, with their texts.
     """
 
     drafts: Mapping[Key, Draft] = field(default_factory=lambda: MappingProxyType({}))
@@ -50,6 +53,7 @@ class Made:
     calls: int = 0
     written: tuple[tuple[Tool, Mapping[str, Json], Json], ...] = ()
     answer: str | None = None
+    past: Mapping[tuple[Key, int], str] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def steps(self) -> tuple[Key, ...]:
@@ -107,7 +111,7 @@ class Replay(Recorder):
         trace: Trace,
         *,
         again: Collection[Key],
-        back: Mapping[Key, Draft] = MappingProxyType({}),
+        back: Mapping[Key, Former] = MappingProxyType({}),
         stated: Collection[Key] = (),
         approved: Collection[str] = (),
         take_back: Callable[[], None] | None = None,
@@ -124,6 +128,8 @@ class Replay(Recorder):
         self._drafts: dict[Key, Draft] = {}
         self._put_off: dict[Key, _PutOff] = {}
         self._frozen: dict[Key, None] = {}
+        self._last_writers = last_writers(store, trace.writers, back)
+        self._past: dict[tuple[Key, int], str] = {}
         self._calls = 0
         self._answer: Step | None = None
         self._written: list[tuple[Tool, Mapping[str, Json], Json]] = []
@@ -138,6 +144,7 @@ class Replay(Recorder):
             calls=self._calls,
             written=tuple(self._written),
             answer=None if self._answer is None else self._answer.content,
+            past=MappingProxyType(self._past),
         )
 
     def prepare_world(self) -> None:
@@ -221,28 +228,39 @@ class Replay(Recorder):
         self._drafts[memory.key] = replace(memory, content=text)
 
     def _forget_former(self, memory: Key) -> None:
-        """Let what has read a memory before it is written stand on what that was made from."""
-        former = self._drafts.pop(memory, None) or self._back.get(memory)
-        if former is None:
+        """Let what has read a memory before it is written stand on what it read.
+
+        That is the version that was to come back; of what the replay wrote itself, and never publishes, it is
+        what that was made from.
+        """
+        former, back = self._drafts.pop(memory, None), self._back.get(memory)
+        if former is not None:
+            stood = former.reads or (Read(key=self.task, relation=Relation.INITIATE),)
+        elif back is not None:
+            stood = (Read(key=memory, version=self._reading(memory, back)),)
+        else:
             return
-        stood = former.reads or (Read(key=self.task, relation=Relation.INITIATE),)
         for key, draft in self._drafts.items():
-            if any(read.key == memory for read in draft.reads):
+            if any(_is_newest(read, memory) for read in draft.reads):
                 reads = [
                     replace(source, relation=read.relation, group=read.group)
                     for read in draft.reads
-                    for source in (stood if read.key == memory else (read,))
+                    for source in (stood if _is_newest(read, memory) else (read,))
                 ]
                 # The next replay asks for what the agent names.
                 params = {NAMED: told_named(draft.reads), **draft.recipe.params}
                 recipe = replace(draft.recipe, params=params)
                 self._drafts[key] = replace(draft, reads=tuple(dict.fromkeys(reads)), recipe=recipe)
 
+    def _reading(self, memory: Key, former: Former) -> int:
+        """A former version as something that was read: its number."""
+        self._past[memory, former.version] = former.draft.content
+        return former.version
+
     def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
         reads = [step for step in self._trace.steps.values() if step.recipe.params.get("recall") == name]
         if not reads or not all(self._holds(step) for step in reads):
-            stored = (hit.artifact.key for hit in self._store.search(query, scope=scope, limit=limit))
-            return [*self._own(query, scope), *(key for key in stored if key not in self._drafts)][:limit]
+            return self._search(query, scope, limit)
         if any(self._is_other(step.recipe.params.get("query"), query) for step in reads):
             raise TraceMismatch(f"{name} searched for something else when it was recorded", witness=name)
         found = [
@@ -258,14 +276,28 @@ class Replay(Recorder):
         mine = self._digest(query)
         return isinstance(kept, list) and kept[:1] == mine[:1] and kept != mine
 
-    def _own(self, query: str, scope: Scope) -> list[Key]:
-        """What a search would find of what the replay has written itself, or what stands again."""
+    def _search(self, query: str, scope: Scope, limit: int) -> list[Key]:
+        """A search in memory as it stands at this place of the run."""
+        self._bring([key for key in self._put_off if key.scope == scope])
+        own = self._own(scope)
         words = query.casefold().split()
-        return [
-            key
-            for key, draft in {**self._back, **self._drafts}.items()
-            if key.scope == scope and all(word in draft.content.casefold() for word in words)
-        ]
+        mine = [key for key, text in own.items() if all(word in text.casefold() for word in words)]
+        changed = own.keys() | {key for key in self._last_writers if self._is_ahead(key)}
+        stored = self._store.search(query, scope=scope, limit=limit + len(changed))
+        return [*mine, *(hit.artifact.key for hit in stored if hit.artifact.key not in changed)][:limit]
+
+    def _own(self, scope: Scope) -> dict[Key, str]:
+        """What memories of a scope say here and not in the store.
+
+        They stand again, are still as they were before the run wrote on, or the replay has written them.
+        """
+        said = {key: former.draft.content for key, former in self._back.items() if key.scope == scope}
+        for key in self._last_writers:
+            if key.scope == scope and self._is_ahead(key):
+                said.pop(key, None)
+                if (former := self._stood(key)) is not None:
+                    said[key] = former.draft.content
+        return said | {key: draft.content for key, draft in self._drafts.items() if key.scope == scope}
 
     def _look(self, key: Key, name: str) -> tuple[Said, int | None]:
         recorded = self._trace.steps.get(Key(self._steps, name))
@@ -273,11 +305,24 @@ class Replay(Recorder):
             return "", None  # read back as a step
         if key in self._put_off:
             return lambda: self._drafts[key].content, None  # made with what is made of it
-        own = self._drafts.get(key) or self._back.get(key)
-        if own is not None:
-            return own.content, None
+        if key in self._drafts:
+            return self._drafts[key].content, None
+        if self._is_ahead(key):
+            former = self._stood(key)
+            if former is None:
+                raise UnknownId(f"nothing stands of {key} from before the run wrote it", witness=key)
+            return former.draft.content, self._reading(key, former)
+        if key in self._back:
+            return self._back[key].draft.content, None
         there = self._store.get(key)
         return there.content, there.version
+
+    def _is_ahead(self, memory: Key) -> bool:
+        """Whether what would be read of a memory is what the run wrote only later."""
+        return not self._frozen.keys() >= self._last_writers.get(memory, frozenset())
+
+    def _stood(self, memory: Key) -> Former | None:
+        return stood(self._store, memory, self._trace.writers[memory], self._frozen)
 
     # steps --------------------------------------------------------------------------------------
 
@@ -354,3 +399,8 @@ class Replay(Recorder):
         recorded = self._trace.steps.get(call.action.key)
         if recorded is not None and recorded.effect in ONCE and call.result.key not in self._trace.steps:
             require_again(call.action.key, said(call.action.say), self._approved)
+
+
+def _is_newest(read: Read, memory: Key) -> bool:
+    """Whether it is a read of a memory as it stands at last, in no version that has a number already."""
+    return read.key == memory and read.version is None

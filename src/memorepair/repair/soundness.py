@@ -73,7 +73,8 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
         - no withdrawn version, nor a former one made from it or with its text, nor a root's with its
           words, is readable in a history (law 1);
         - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a
-          served, current version (law 2; its own before-image besides, in a migration), or in the very
+          served, current version (law 2; its own before-image besides, in a migration; in a recovery a step
+          that reads memory may stand on a version that its history still shows), or in the very
           version of before: made again and validated since, or released without execution, and then it has
           the parents it had, each served with the digest it had read (a mutation step, which does not say
           what it wrote, in the version) or itself released; but for what the event's evidence spares, which
@@ -235,6 +236,8 @@ class _Audit:
         for parent, version in self.read_after.get(key, ()):
             if ground is _Standing.NEW and parent not in self.cascade:
                 continue
+            if self._reads_the_past(key, parent, version):
+                continue
             if parent == key:
                 if ground is not _Standing.RELEASED and not self._may_read_own(key, version):
                     self._fault(2, key, "a successor stands on its own withdrawn version", version)
@@ -249,6 +252,18 @@ class _Audit:
         # What was derived since may have been overtaken by an ordinary update; only support from before the
         # event is out of the question.
         return ground is _Standing.NEW and (parent, version) not in self.before.versions
+
+    def _reads_the_past(self, key: Key, parent: Key, version: int) -> bool:
+        """Whether a step of a run that was taken again has read a version that its history still shows."""
+        view = self.after.versions.get((parent, version))
+        return (
+            self.event.kind is EventKind.RECOVER
+            and self.after.current[key].kind is Kind.MEMORY_READ
+            and self.standing[key] is not _Standing.RELEASED
+            and (parent, version) not in self.former
+            and view is not None
+            and _in_history(view)
+        )
 
     def _may_read_own(self, key: Key, version: int) -> bool:
         return self.event.kind is EventKind.MIGRATE and (key, version) in self.before.versions
@@ -282,7 +297,9 @@ class _Audit:
         for key, ground in self.standing.items():
             if ground is _Standing.SPARED:
                 continue
-            for parent in {parent for parent, _ in self.read_after.get(key, ()) if parent != key}:
+            reads = self.read_after.get(key, ())
+            now = {one for one, version in reads if not self._reads_the_past(key, one, version)}
+            for parent in now - {key}:
                 if parent in self.standing:
                     unmet[key] += 1
                     dependents[parent].append(key)
