@@ -62,8 +62,8 @@ def test_every_verb_leaves_its_kind_and_its_relations(memory: Memory, run: Run) 
         ("plan", Kind.PLAN),
         ("search", Kind.ACTION),
         ("search.result", Kind.OBSERVATION),
-        ("remember", Kind.MEMORY_MUTATION),
-        ("remember #2", Kind.MEMORY_MUTATION),
+        ("remember user/42::likes", Kind.MEMORY_MUTATION),
+        ("remember user/42::both", Kind.MEMORY_MUTATION),
         ("answer", Kind.ANSWER),
     ]
     assert arcs(memory, "user_input") == {("task", Relation.INITIATE, 0)}
@@ -72,9 +72,9 @@ def test_every_verb_leaves_its_kind_and_its_relations(memory: Memory, run: Run) 
     assert arcs(memory, "plan") == {("claim", Relation.SUPPORT, 0), ("user_input", Relation.INITIATE, 0)}
     assert arcs(memory, "search") == {("plan", Relation.PRODUCE, 0), ("claim", Relation.SUPPORT, 0)}
     assert arcs(memory, "search.result") == {("search", Relation.PRODUCE, 0)}
-    assert arcs(memory, "remember") == {("search.result", Relation.SUPPORT, 0)}
+    assert arcs(memory, "remember user/42::likes") == {("search.result", Relation.SUPPORT, 0)}
     assert {(a.parent.id, a.relation) for a in memory.store.support([merged])} == {
-        ("remember #2", Relation.PRODUCE),
+        ("remember user/42::both", Relation.PRODUCE),
         ("likes", Relation.CONSOLIDATE),
         ("home", Relation.CONSOLIDATE),
     }

@@ -18,6 +18,7 @@ from memorepair.recovery.trace import (
     MODEL_STEPS,
     NAMED,
     STEPS,
+    WRITES,
     Recorded,
     Step,
     Trace,
@@ -208,6 +209,10 @@ class Replay(Recorder):
             self._bring([key for key, one in self._put_off.items() if memory.key in one.uses])
             self._put_off.pop(memory.key, None)
         if recorded is not None and self._holds(recorded):
+            if recorded.recipe.params.get(WRITES) != str(memory.key):
+                raise TraceMismatch(
+                    f"{mutation.key} wrote another memory when it was recorded", witness=mutation.key
+                )
             self._read_back(recorded, mutation)
             if memory.key in self._drafts:  # by an earlier write, taken again: this one stands
                 self._forget_former(memory.key)

@@ -167,7 +167,13 @@ class Recorder(ABC):
         return self._read(as_key(key), id)
 
     def recall(
-        self, query: str, *, uses: Uses = (), scope: Scope | None = None, limit: int = 5
+        self,
+        query: str,
+        *,
+        uses: Uses = (),
+        scope: Scope | None = None,
+        limit: int = 5,
+        id: str | None = None,
     ) -> tuple[Step, ...]:
         """Search the memory; a step for each memory found, or one that says that nothing was.
 
@@ -175,13 +181,15 @@ class Recorder(ABC):
         digest of the query, none of its words, whatever it was made from.
         """
         check_word(query, "a query")
-        name = self._name("recall", None)
+        name = self._name("recall", id)
         where = self._scope if scope is None else as_scope(scope)
         found = self._find(name, query, where, limit)
         how: dict[str, Json] = {"recall": name, "query": self._digest(query)}
         if not found:
             self._settle(self._asked(name, Kind.MEMORY_READ, "[]", uses, cost=0.0, more=how))
-        return tuple(self._read(key, None, how, _reads(uses)) for key in found)
+        return tuple(
+            self._read(key, None if id is None else f"{id} {key}", how, _reads(uses)) for key in found
+        )
 
     def _digest(self, query: str) -> list[Json]:
         """What is kept of a query: a mark of the store's key, and a digest with that key."""
@@ -250,8 +258,12 @@ class Recorder(ABC):
         where = self._scope if scope is None else as_scope(scope)
         if kind in STEPS or is_run_scope(where):
             raise InvalidInput("a memory is no step of a run", witness=kind.name.lower())
-        name = self._name("remember", None)
-        key = Key(where, f"{self._id}-{name}" if id is None else id)
+        if id is None:
+            name = self._name("remember", None)
+            key = Key(where, f"{self._id}-{name}")
+        else:  # named by what it writes: a branch that writes something else shifts no other's name
+            key = Key(where, id)
+            name = self._name(f"remember {key}", None)
         says = canonical({"remember": str(key)})
         mutation = self._asked(name, Kind.MEMORY_MUTATION, says, uses, cost=0.0, more={WRITES: str(key)})
         relation = Relation.UPDATE if self._exists(key) else Relation.PRODUCE
