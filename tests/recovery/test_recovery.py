@@ -196,8 +196,10 @@ def test_a_dry_run_tells_the_plan_and_changes_nothing(memory: Memory, diner: Din
         *("home", "city", "near", "search", "search.result", "book", "book.result", "note", "note.result"),
         "answer",
     ]
-    assert ids(plan.kept) == ["task", "ask", "day", "look", "weather", "weather.result", "remember #2"]
-    assert ids(plan.dropped) == ["remember"]
+    assert ids(plan.kept) == [
+        *("task", "ask", "day", "look", "weather", "weather.result", "remember user/42::free day"),
+    ]
+    assert ids(plan.dropped) == ["remember user/42::last dinner"]
     assert ids(plan.compensated) == ["book"]
     assert ids(plan.quarantined) == ["last dinner"]
     assert plan.selection.verify()
@@ -660,7 +662,7 @@ def test_the_picture_of_a_run_tells_its_nodes_apart(memory: Memory, diner: Diner
     assert looks["dinner"]["home"] in ("root", "repaired")
     assert looks["dinner"]["city"] == looks["dinner"]["answer"] == "repaired"
     assert looks["dinner"]["ask"] == looks["dinner"]["weather"] == "frozen"
-    assert looks["dinner"]["remember"] == looks["dinner"]["last dinner"] == "left"
+    assert looks["dinner"]["remember user/42::last…"] == looks["dinner"]["last dinner"] == "left"
     assert looks["other"]["known"] == "spared"
     with pytest.raises(UnknownId):
         picture_of(memory, report.case, run="nobody")

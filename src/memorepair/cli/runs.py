@@ -218,6 +218,7 @@ def _show_report(report: RecoveryReport, as_json: bool, *, dry_run: bool) -> int
         lines += [(key, "out of service") for key in report.left]
         lines += [(key, "says what the fault said: look at it") for key in report.echoes]
         lines += [(key, f"spared by {', '.join(map(str, on))}") for key, on in plan.spared.items()]
+        lines += [(key, "what it did stands: look at it") for key in report.effects]
         rows("what becomes of it", ("key", "what"), lines, wide="what")
         if report.answer is not None:
             say("the new answer", style="green")

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from memorepair.errors import InvalidInput, MemoRepairError, RepairInProgress, StepFailed, TraceMismatch
 from memorepair.graphs.support import Policy
+from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Case, CaseStatus, Json, Key, Scope, State
 from memorepair.memory.repairlock import check_wait
 from memorepair.memory.store import Store
@@ -69,6 +70,9 @@ class RecoveryReport:
     echoes
         Memories in service that say what only the fault said, though no arc leads there: for a person to look
         at. Empty after a dry run.
+    effects
+        Affected calls that changed the world, that the replay has not made again and that nothing took back:
+        what they did stands, for a person to look at. Empty where nothing was replayed.
     """
 
     case: Case
@@ -77,6 +81,7 @@ class RecoveryReport:
     reinstated: Mapping[Key, int] = field(default_factory=lambda: MappingProxyType({}))
     left: tuple[Key, ...] = ()
     echoes: tuple[Key, ...] = ()
+    effects: tuple[Key, ...] = ()
 
     @property
     def answer(self) -> str | None:
@@ -96,6 +101,7 @@ class RecoveryReport:
             "reinstated": {str(key): version for key, version in self.reinstated.items()},
             "left": [str(key) for key in self.left],
             "echoes": [str(key) for key in self.echoes],
+            "effects": [str(key) for key in self.effects],
             "answer": self.answer,
         }
 
@@ -308,6 +314,17 @@ def replay(
         reinstated={**_restored(store, declared), **{key: former.version for key, former in back.items()}},
         left=_memories(member.key for member in after.open if member.kind not in STEPS),
         echoes=_echoes(store, cascade, chosen.trace.scope),
+        effects=_effects(chosen, made),
+    )
+
+
+def _effects(chosen: RecoveryPlan, made: Made) -> tuple[Key, ...]:
+    """Affected writes of a run that neither a compensation nor the replay has reached."""
+    reached = {*chosen.kept, *chosen.compensated, *made.drafts}
+    return tuple(
+        key
+        for key, step in chosen.trace.steps.items()
+        if step.kind is Kind.ACTION and step.effect is not None and step.effect.writes and key not in reached
     )
 
 
