@@ -523,7 +523,7 @@ def test_a_memory_that_another_run_stands_on_is_written_again(memory: Memory) ->
         with memory.run(task=name, scope=SCOPE, id=name) as run:
             agent(run)
     report = memory.recover("first", HOME, agent=first, **WHO)
-    assert {key.id for key in report.plan.again} == {"home", "remember"}
+    assert {key.id for key in report.plan.again} == {"home", "remember user/42::note"}
     assert report.left == (Key(SCOPE, "diary"),)
     assert memory.replay(report.case, "second", second).answer == "lives where home is Lyon"
 
