@@ -59,6 +59,8 @@ TAMPERINGS = {
     "UPDATE journal SET at = at + 1 WHERE seq = 2": {"seal"},
     "DELETE FROM journal WHERE seq = 3": {"seal"},
     "UPDATE version SET digest = zeroblob(32) WHERE vid = 1": {"seal", "content"},
+    "UPDATE version SET words = zeroblob(16) WHERE vid = 1": {"seal", "content"},
+    "UPDATE version SET words = x'', made = CAST(words || made AS BLOB) WHERE vid = 1": {"seal", "content"},
     "DELETE FROM barrier": {"barrier"},
     "UPDATE barrier SET state = 4 WHERE state = 3": {"barrier"},
     "UPDATE barrier SET cause = 3 - cause": {"barrier"},

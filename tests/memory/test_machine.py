@@ -254,7 +254,7 @@ class Model:
         """The least set of versions with the roots that is closed under reading, by plain iteration.
 
         A current version that read any version of an artifact whose current version is in, is in; and so are
-        former versions with the text of one that is in, of the roots also those that say it in other letters.
+        former versions that say what one that is in says, also in other letters.
         """
         reached = {(root, self.current[root]) for root in roots}
         if every_version:
@@ -264,14 +264,13 @@ class Model:
                 for no, version in enumerate(self.versions[root], 1)
                 if version.published and version.barred is None
             }
-        for root in roots:
-            now = self.at(root).content.casefold()
-            reached |= {(root, no) for no, one in self.readable_past(root) if one.content.casefold() == now}
         while True:
             more = set(reached)
             for key, no in reached:
-                text = self.at(key, no).content
-                more |= {(key, past) for past, one in self.readable_past(key) if one.content == text}
+                said = self.at(key, no).content.casefold()
+                more |= {
+                    (key, past) for past, one in self.readable_past(key) if one.content.casefold() == said
+                }
             for key, versions in self.versions.items():
                 for no, version in enumerate(versions, 1):
                     if not version.published:

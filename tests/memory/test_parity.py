@@ -19,8 +19,6 @@ ENGINE_READS = {
     "engine._FORMER_RECIPE": "how to make again what `history` shows; `drafts` looks at the barrier first",
     "engine.recipes": "how to make it again; never served",
     "publication._TEXT": "what would be published becomes a digest at once",
-    "barrier._SAID": "whether a root has said the same before; ids alone",
-    "snapshot._TEXTS": "content becomes a digest at once",
     "cases._bury": "what the roots of a deletion have said becomes digests at once",
     "erasure._KEPT": "whether there is content; ids alone",
     "erasure._TEXTS": "what is erased becomes digests at once",

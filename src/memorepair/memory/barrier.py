@@ -7,14 +7,13 @@ text is not even fetched.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from memorepair.graphs.support import Policy
 from memorepair.graphs.terms import PROPAGATING
 from memorepair.memory.artifact import State
 from memorepair.memory.connection import Connection, Value
 from memorepair.memory.evidence import spare
-from memorepair.memory.secret import folded
 
 SERVED = """artifact a JOIN scope s ON s.sid = a.sid JOIN version v ON v.vid = a.cur
     LEFT JOIN barrier b ON b.vid = a.cur LEFT JOIN content c ON c.vid = a.cur AND b.vid IS NULL
@@ -49,8 +48,8 @@ _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 # x > 0 is an artifact, its current version tainted; x < 0 is a former version, -x its vid. Arcs into a
 # current version are followed whatever version of the source was read. Arcs into former versions matter
 # because a former version may still be read: by an artifact that was derived from it and not since, and by
-# `history`. Where a version is in, so are the former ones of the same artifact with the same text: `history`
-# would else go on saying what left.
+# `history`. Where a version is in, so are the former ones of the same artifact that say the same, in whatever
+# letters: `history` would else go on saying what left.
 _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
     SELECT value FROM json_each(?1)
     UNION SELECT arc.dst FROM cascade CROSS JOIN arc ON arc.src = x AND arc.rel IN ({_FOLLOWED})
@@ -61,10 +60,10 @@ _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
     UNION SELECT -o.dst_vid FROM cascade CROSS JOIN arc_old o ON o.src_vid = -x AND o.rel IN ({_FOLLOWED})
     UNION SELECT -o.vid FROM cascade CROSS JOIN artifact a ON a.aid = x
         CROSS JOIN version o ON o.aid = x AND o.vid <> a.cur
-        CROSS JOIN version v ON v.vid = a.cur AND v.digest = o.digest
+        CROSS JOIN version v ON v.vid = a.cur AND v.words = o.words
         WHERE NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = o.vid)
     UNION SELECT -o.vid FROM cascade CROSS JOIN version v ON v.vid = -x CROSS JOIN artifact a ON a.aid = v.aid
-        CROSS JOIN version o ON o.aid = v.aid AND o.vid <> a.cur AND o.vid <> v.vid AND v.digest = o.digest
+        CROSS JOIN version o ON o.aid = v.aid AND o.vid <> a.cur AND o.vid <> v.vid AND v.words = o.words
         WHERE NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = o.vid)"""  # noqa: S608  integers of an enumeration
 
 # A suspected arc is followed as a recorded one is: out of a current version whatever version was suspected,
@@ -75,10 +74,6 @@ _SUSPECTED = """UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM casc
     UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade CROSS JOIN version v ON v.vid = -x
         CROSS JOIN suspected s ON s.src = v.aid AND s.src_vid = v.vid AND s.accepted AND (s.firm OR s.p >= ?2)
         CROSS JOIN artifact a ON a.aid = s.dst"""
-# Engine read: texts of the roots, compared and forgotten.
-_SAID = """SELECT a.aid, v.vid = a.cur, v.vid, c.text FROM json_each(?) j JOIN artifact a ON a.aid = j.value
-    JOIN version v ON v.aid = a.aid JOIN content c ON c.vid = v.vid LEFT JOIN barrier b ON b.vid = v.vid
-    WHERE b.vid IS NULL OR v.vid = a.cur ORDER BY a.aid, v.vid = a.cur DESC"""
 # The order changes no cascade, for a set is being closed. It makes the queue one of priorities: readers are
 # mostly younger than what they read, so x mostly rises, and each page of the tables is passed about once.
 _INTO = " ORDER BY 1) INSERT INTO cascaded SELECT x FROM cascade"
@@ -111,7 +106,7 @@ class Barrier:
             Artifacts (aid).
         every_version
             The event concerns all the roots' former versions, not only those that say what the current one
-            says, whatever its case, width and white space.
+            says.
         entry
             Journal entry that takes the rows.
         evidence, same_origin
@@ -137,8 +132,6 @@ class Barrier:
                     (json.dumps(roots),),
                 )
             ]
-        else:
-            seeds += self._said_before(roots)
         self._spread(seeds, suspected)
         self._db.many(
             "INSERT INTO spared(cause, vid, grp) SELECT ?, cur, ? FROM artifact WHERE aid = ?",
@@ -163,15 +156,6 @@ class Barrier:
         )
         run("DELETE FROM cascaded")
         return newly
-
-    def _said_before(self, roots: Sequence[int]) -> Iterator[int]:
-        """Former versions (-vid) of the roots that are readable and say what the current one says."""
-        now: dict[int, str] = {}
-        for aid, is_current, vid, text in self._db.rows(_SAID, (json.dumps(roots),)):
-            if is_current:
-                now[aid] = folded(text)
-            elif now.get(aid) == folded(text):
-                yield -vid
 
     def widen(self, case: int, suspects: Sequence[int], *, entry: int, suspected: float) -> int:
         """Bar what stands on suspects (aid), themselves included, and is served; how many artifacts."""

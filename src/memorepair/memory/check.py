@@ -122,7 +122,7 @@ _COUNTED = (
 _STATES = (State.ACTIVE, State.SUPERSEDED, State.ARCHIVED, State.WITHDRAWN)
 
 # Content becomes a digest at once. A version without content must have been erased.
-_CONTENT = """SELECT v.vid, c.text, v.digest, b.state, v.made, c.meta, r.body, c.s, a.sid,
+_CONTENT = """SELECT v.vid, c.text, v.digest, v.words, b.state, v.made, c.meta, r.body, c.s, a.sid,
     s.name, a.id, p.model, p.revision, p.dimension, p.normalised, lower(hex(x.v)),
     v.aid, v.no, v.born, v.kind, v.arch, v.size
     FROM version v LEFT JOIN artifact a ON a.aid = v.aid LEFT JOIN scope s ON s.sid = a.sid
@@ -225,13 +225,13 @@ def check_content(db: Connection, secret: Secret) -> list[Fault]:
 def _content(db: Connection, secret: Secret) -> Iterator[Fault]:
     last = 0
     while rows := db.rows(_CONTENT, (last, _BATCH)):
-        for vid, text, digest, state, made, meta, recipe, mark, sid, *row in rows:
+        for vid, text, digest, words, state, made, meta, recipe, mark, sid, *row in rows:
             if text is None and digest == UNKNOWN and state is not None:
                 continue  # its place alone was imported
             if (text is None) is not (state == State.ERASED):
                 what = "missing" if text is None else "still there although it was erased"
                 yield Fault(code="content", message=f"a version's content is {what}", witness=vid)
-            elif text is not None and secret.digest(text) != digest:
+            elif text is not None and (secret.digest(text), secret.words(text)) != (digest, words):
                 yield Fault(
                     code="content", message="a version's content is not what was written", witness=vid
                 )

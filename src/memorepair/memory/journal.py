@@ -21,9 +21,9 @@ from memorepair.memory.exchange import Entry, Fault
 from memorepair.memory.points import ACTED, INTENT, SEALED, reach
 from memorepair.memory.secret import Secret
 
-_ROW = struct.Struct("<qbbqBB")
+_ROW = struct.Struct("<qbbqBBB")
 _ROWS = """SELECT r.vid, coalesce(r.before, -1), coalesce(r.after, -1), coalesce(r.owner, -1),
-    coalesce(r.arcs, x''), coalesce(r.suspects, x''), v.digest, v.made
+    coalesce(r.arcs, x''), coalesce(r.suspects, x''), v.digest, v.words, v.made
     FROM journal_row r JOIN version v ON v.vid = r.vid WHERE r.seq = ? ORDER BY r.vid"""
 _ARCS_INTO = """SELECT arc.src_vid, arc.rel, arc.grp, arc.pos FROM version v
     JOIN artifact a ON a.aid = v.aid AND a.cur = v.vid JOIN arc ON arc.dst = a.aid WHERE v.vid = ?1
@@ -145,8 +145,9 @@ class Journal:
         seal.update(json.dumps((*header, also and also.hex())).encode())
         pack = _ROW.pack
         sealed = [
-            pack(vid, before, after, owner, len(arcs), len(suspects)) + arcs + suspects + digest + made
-            for vid, before, after, owner, arcs, suspects, digest, made in rows
+            pack(vid, before, after, owner, len(arcs), len(suspects), len(words))
+            + b"".join((arcs, suspects, digest, words, made))
+            for vid, before, after, owner, arcs, suspects, digest, words, made in rows
         ]
         seal.update(b"".join(sealed))  # at once: a call costs as much as packing a row
         return seal.digest()

@@ -250,8 +250,8 @@ class Merging:
         self, rows: Sequence[tuple[int, int, Carried]], numbers: Mapping[Key, int], drafts: Drafts
     ) -> None:
         self._db.many(
-            """INSERT INTO version(vid, aid, no, born, kind, arch, size, digest, made)
-            VALUES(?,?,?,?,?,?,0,?,x'')""",
+            """INSERT INTO version(vid, aid, no, born, kind, arch, size, digest, words, made)
+            VALUES(?,?,?,?,?,?,0,?,x'',x'')""",
             (
                 (vid, numbers[item.key], item.version, at, int(item.kind), int(item.arch), UNKNOWN)
                 for vid, at, item in rows

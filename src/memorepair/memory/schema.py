@@ -18,11 +18,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """CREATE TABLE artifact(
             aid INTEGER PRIMARY KEY, sid INTEGER NOT NULL REFERENCES scope, id TEXT NOT NULL,
             cur INTEGER NOT NULL, born INTEGER NOT NULL, UNIQUE(sid, id))""",
-        # digest: of the text. made: of the rest of the row, the description and the recipe.
+        # digest: of the text. words: of what it says, whatever its case, width and white space. made: of the
+        # rest of the row, the description and the recipe.
         """CREATE TABLE version(
             vid INTEGER PRIMARY KEY AUTOINCREMENT, aid INTEGER NOT NULL REFERENCES artifact,
             no INTEGER NOT NULL, born INTEGER NOT NULL, kind INTEGER NOT NULL, arch INTEGER NOT NULL,
-            size INTEGER NOT NULL, digest BLOB NOT NULL, made BLOB NOT NULL, UNIQUE(aid, no))""",
+            size INTEGER NOT NULL, digest BLOB NOT NULL, words BLOB NOT NULL, made BLOB NOT NULL,
+            UNIQUE(aid, no))""",
         """CREATE TABLE barrier(
             vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL, cause INTEGER)""",
         "CREATE INDEX barrier_cause ON barrier(cause, state)",

@@ -41,7 +41,7 @@ def folded(text: str) -> str:
 
 
 class Secret:
-    """HMAC-SHA256 in separate domains: exact texts, rows, arcs, suspicions, books, tombstones, seals."""
+    """HMAC-SHA256 in separate domains: texts, words, rows, arcs, suspicions, books, tombstones, seals."""
 
     __slots__ = ("_key",)
 
@@ -115,6 +115,10 @@ class Secret:
     def digest(self, text: str) -> bytes:
         """Keyed digest of the exact text: equal digests are equal texts."""
         return hmac.digest(self._key, b"text\0" + text.encode(), "sha256")
+
+    def words(self, text: str) -> bytes:
+        """Keyed digest of the `folded` text: equal digests are texts that say the same."""
+        return hmac.digest(self._key, b"words\0" + folded(text).encode(), "sha256")[:_SHORT]
 
     def made(self, row: Sequence[object], meta: str | None, recipe: str | None) -> bytes:
         """Keyed digest of a version's row with its key and the vector it brought, its description, recipe."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from memorepair.graphs.terms import PROPAGATING, Arch, Kind, Relation
@@ -11,7 +11,6 @@ from memorepair.memory.artifact import Key, State
 from memorepair.memory.codec import key_of
 from memorepair.memory.connection import Connection
 from memorepair.memory.exchange import SuspectedArc
-from memorepair.memory.secret import Secret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,8 +19,7 @@ class VersionView:
 
     `validated` holds where verdicts were recorded at its publication and each of them is pass or warn;
     `validated_at` is the number of the journal entry with the newest of them, 0 where there is none. `words`
-    is a keyed digest of what the text says, whatever its case, width and white space: empty where the text is
-    gone, and where its key has no other version.
+    is a keyed digest of what the text says, whatever its case, width and white space.
     """
 
     key: Key
@@ -32,9 +30,9 @@ class VersionView:
     case: int | None
     digest: str
     validated: bool
+    words: str
     created_at: int
     validated_at: int = 0
-    words: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,29 +80,24 @@ class Snapshot:
 
 _VERSIONS = """SELECT v.vid, s.name, a.id, v.no, v.kind, v.arch, coalesce(b.state, iif(a.cur = v.vid, 0, 3)),
     b.cause,
-    v.digest, v.born, a.cur = v.vid,
+    v.digest, v.words, v.born, a.cur = v.vid,
     EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid)
     AND NOT EXISTS(SELECT 1 FROM verdict w WHERE w.vid = v.vid AND w.word NOT IN ('pass', 'warn')),
     (SELECT coalesce(max(w.seq), 0) FROM verdict w WHERE w.vid = v.vid)
     FROM version v JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
     LEFT JOIN barrier b ON b.vid = v.vid ORDER BY v.vid"""
-# Content becomes a digest at once.
-_TEXTS = """SELECT c.vid, s.name, c.text FROM artifact a JOIN scope s ON s.sid = a.sid
-    JOIN version v ON v.aid = a.aid JOIN content c ON c.vid = v.vid
-    WHERE EXISTS(SELECT 1 FROM version o WHERE o.aid = a.aid AND o.vid <> a.cur)"""
 _ARCS = "SELECT a.cur, arc.src_vid, rel, grp FROM arc JOIN artifact a ON a.aid = arc.dst"
 _FORMER = "SELECT dst_vid, src_vid, rel, grp FROM arc_old"
 _SEMANTIC = """SELECT a.cur, o.cur FROM semantic m JOIN artifact a ON a.cur = m.dst_vid
     JOIN artifact o ON o.aid = m.src"""
 
 
-def take(db: Connection, secret: Secret, suspected: Sequence[SuspectedArc] = ()) -> Snapshot:
-    """Read the picture; the caller holds one transaction. O(versions + arcs + text of what has a past)."""
-    words = {vid: secret.tombstone(name, text).hex() for vid, name, text in db.rows(_TEXTS)}
+def take(db: Connection, suspected: Sequence[SuspectedArc] = ()) -> Snapshot:
+    """Read the picture; the caller holds one transaction. O(versions + arcs)."""
     views: dict[int, VersionView] = {}
     current: dict[Key, VersionView] = {}
     rows = db.rows(_VERSIONS)
-    for vid, name, id, no, kind, arch, state, cause, digest, born, is_current, validated, at in rows:
+    for vid, name, id, no, kind, arch, state, cause, digest, words, born, is_current, validated, at in rows:
         view = VersionView(
             key=key_of(name, id),
             version=no,
@@ -113,10 +106,10 @@ def take(db: Connection, secret: Secret, suspected: Sequence[SuspectedArc] = ())
             state=State(state),
             case=cause,
             digest=digest.hex(),
+            words=words.hex(),
             validated=bool(validated),
             created_at=born,
             validated_at=at,
-            words=words.get(vid, ""),
         )
         views[vid] = view
         if is_current:

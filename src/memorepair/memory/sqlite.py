@@ -795,7 +795,7 @@ class SqliteStore:
 
     def snapshot(self) -> Snapshot:
         with self._db.reading():
-            return snapshot.take(self._db, self._secret, self._suspects.all(accepted=True))
+            return snapshot.take(self._db, self._suspects.all(accepted=True))
 
     def check(self) -> list[Fault]:
         with self._db.reading():

@@ -334,13 +334,14 @@ class Writer:
         drafts = [(version.vid, version.prepared, version.prepared.draft) for version in versions]
         spaces = self._spaces({one.space for _, p, _ in drafts for one in p.vectors})
         many(
-            """INSERT INTO version(vid, aid, no, born, kind, arch, size, digest, made)
-            VALUES(?,?,?,?,?,?,?,?,?)""",
+            """INSERT INTO version(vid, aid, no, born, kind, arch, size, digest, words, made)
+            VALUES(?,?,?,?,?,?,?,?,?,?)""",
             (
                 (
                     version.vid,
                     *row,
                     self._secret.digest(draft.content),
+                    self._secret.words(draft.content),
                     self._secret.made((*_named(p), *row), p.meta, p.recipe),
                 )
                 for version, (_, p, draft) in zip(versions, drafts, strict=True)

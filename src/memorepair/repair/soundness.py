@@ -70,8 +70,8 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
         Empty exactly if, with C(F) the cascade of the roots in `before`:
 
         - a deleted root is not served, another root by its replacement only (law 1);
-        - no withdrawn version, nor a former one made from it or with its text, nor a root's with its
-          words, is readable in a history (law 1);
+        - no withdrawn version, nor a former one made from it or with its words, is readable in a history
+          (law 1);
         - any other member of C(F) is served only as a new, validated version whose every in-arc leads to a
           served, current version (law 2; its own before-image besides, in a migration; in a recovery a step
           that reads memory may stand on a version that its history still shows), or in the very
@@ -87,11 +87,10 @@ def soundness_violations(before: Snapshot, event: RepairEvent, after: Snapshot) 
     -----
     Where the event says so, C(F) follows accepted suspicions as well, those accepted in the event included.
     C(F) follows arcs into current versions whatever version they read, and arcs into former versions of what
-    was made from withdrawn ones. What leaves takes along the former versions of its key with the same text. A
-    deletion begins at all former versions of its roots too, another event at those that say what the current
-    one says, whatever its case, width and white space. A release is held
-    to the digests of all its parents, affected by the event or not: a dependent that was stale before the
-    event is repaired or stays withdrawn. O(versions + arcs).
+    was made from withdrawn ones. What leaves takes along the former versions of its key that say the same,
+    whatever their case, width and white space; a deletion begins at all former versions of its roots too. A
+    release is held to the digests of all its parents, affected by the event or not: a dependent that was
+    stale before the event is repaired or stays withdrawn. O(versions + arcs).
     """
     return _Audit(before, event, after).violations()
 
@@ -437,26 +436,15 @@ def _reached(snapshot: Snapshot, event: RepairEvent, suspected: Iterable[Suspect
     readable = [place for place, view in snapshot.versions.items() if _in_history(view)]
     said: defaultdict[tuple[Key, str], list[_Node]] = defaultdict(list)
     for place in readable:
-        said[place[0], snapshot.versions[place].digest].append(place)
+        said[place[0], snapshot.versions[place].words].append(place)
     for (key, version), view in snapshot.versions.items():
         made_of = key if version == snapshot.current[key].version else (key, version)
-        following[made_of] += said.get((key, view.digest), ())
+        following[made_of] += said.get((key, view.words), ())
     starts: list[_Node] = [*event.roots]
     roots = set(event.roots)
-    starts += [
-        (key, version)
-        for key, version in readable
-        if key in roots
-        and (
-            event.kind is EventKind.DELETE
-            or _same_words(snapshot.versions[key, version], snapshot.current[key])
-        )
-    ]
+    if event.kind is EventKind.DELETE:
+        starts += [(key, version) for key, version in readable if key in roots]
     return _spread(starts, following)
-
-
-def _same_words(one: VersionView, other: VersionView) -> bool:
-    return one.digest == other.digest or (one.words == other.words != "")
 
 
 def _spread(starts: Iterable[_N], following: Mapping[_N, list[_N]]) -> set[_N]:
