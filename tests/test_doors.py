@@ -163,6 +163,7 @@ HOUSEHOLD = {
         "register",
         "path",
         "readonly",
+        "require_writable",
         "reading",
         "repairing",
         "space",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from memorepair.cli import app
 from memorepair.facade import Memory
-from memorepair.memory.artifact import Key
+from memorepair.memory.artifact import Key, Slot
 from memorepair.memory.repairlock import repair_lock
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ REFUSED: dict[str, tuple[tuple[str, ...], Callable[[Memory], None], str]] = {
     "undo unknown": (("undo", "9"), nothing, "UnknownId"),
     "undo undone": (("undo", "1"), undone, "UndoRefused"),
     "undo overtaken": (("undo", "1"), overtaken, "UndoRefused"),
+    "erase unknown": (("erase", "9"), nothing, "UnknownId"),
+    "erase corrected": (("erase", "1"), nothing, "InvalidInput"),
     "prune early": (("prune", "--older-than-days", "1"), nothing, "InvalidInput"),
     "leave nothing": (("leave", ""), nothing, "InvalidInput"),
     "reembed keep": (("vectors", "reembed", "--keep", "1e9"), nothing, "InvalidInput"),
@@ -105,11 +108,42 @@ def test_a_dry_run_refuses_what_the_verb_refuses(corrected: Shell, name: str) ->
         assert dry["type"] == kind
 
 
-@pytest.mark.parametrize("words", [("repair", "1"), ("undo", "1", *WHY)], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "words", [("repair", "1"), ("undo", "1", *WHY), ("erase", "1", *WHY)], ids=lambda words: words[0]
+)
 def test_a_dry_run_is_told_who_holds_the_store(corrected: Shell, words: tuple[str, ...]) -> None:
     with repair_lock(corrected.db, wait=0.0):
         assert refusal(corrected, *words, "--dry-run") == refusal(corrected, *words)
         assert refusal(corrected, *words)["type"] == "RepairInProgress"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("delete", HOME, *WHY),
+        ("correct", HOME, "--content", "x", *WHY),
+        ("migrate", HOME, "--file", "-", *WHY),
+        ("repair", "1"),
+        ("undo", "1", *WHY),
+        ("erase", "2", *WHY),
+        ("prune",),
+        ("leave", "Atlas", *WHY),
+        ("review", "approve", "nothing", *WHY),
+        ("review", "reject", "nothing", *WHY),
+        ("review", "keep", HOME, *WHY),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_dry_run_is_told_that_the_file_may_not_be_written(
+    corrected: Shell, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(corrected.db) as memory:
+        deleted(memory)
+        step = Slot(entity="release", attribute="step", value="1", scene="Atlas")
+        memory.record("deploy step 1", slot=step)
+    monkeypatch.setattr(os, "access", lambda place, mode: mode != os.W_OK)
+    assert refusal(corrected, *words, "--dry-run") == refusal(corrected, *words)
+    assert "read-only" in refusal(corrected, *words)["message"]
 
 
 def _dry_commands() -> set[tuple[str, ...]]:

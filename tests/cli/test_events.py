@@ -54,9 +54,28 @@ def test_migrate_supersedes_an_interface(shell: Shell, tmp_path: Path) -> None:
 )
 def test_a_dry_run_counts_and_changes_nothing(shell: Shell, command: tuple[str, ...]) -> None:
     with shell.unchanged():
-        assert shell.told(*command, *WHY, "--dry-run")["withdrawn"] == 3
-        assert shell.told(*command, *WHY, "--dry-run")["id"] == 0
-        assert "would withdraw 3" in shell.shown(*command, *WHY, "--dry-run")
+        told = shell.told(*command, *WHY, "--dry-run")
+        assert (told["id"], told["withdrawn"]) == (0, 3)
+        assert told["keys"] == [HOME, PROFILE, "user/42::greeting"]
+        shown = shell.shown(*command, *WHY, "--dry-run")
+        assert "would withdraw 3" in shown
+        assert PROFILE in shown
+    assert shell.told(*command, *WHY)["keys"] is None
+
+
+def test_a_dry_run_names_what_is_served_alone_and_in_a_table_the_first(shell: Shell) -> None:
+    with Memory.open(shell.db) as memory:
+        for n in range(30):
+            with memory.deriving(kind="summary", operator="summarise") as d:
+                d.write(d.read(HOME).content + str(n), id=f"note-{n:02}")
+        memory.delete("note-00", reason="r", actor="a")
+    told = shell.told("delete", HOME, *WHY, "--dry-run")
+    assert told["withdrawn"] == len(told["keys"]) == 32
+    assert "note-00" not in told["keys"]
+    shown = shell.shown("delete", HOME, *WHY, "--dry-run")
+    assert "note-01" in shown
+    assert "note-29" not in shown
+    assert "and 12 more; --json lists all" in shown
 
 
 def test_evidence_spares_what_other_support_carries(empty: Shell) -> None:

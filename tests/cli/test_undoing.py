@@ -59,6 +59,21 @@ def test_erase_does_it_at_once(shell: Shell) -> None:
     assert b"She lives in Paris" not in shell.db.read_bytes()
 
 
+def test_a_dry_erasure_tells_what_would_go(shell: Shell) -> None:
+    shell.told("delete", HOME, *WHY)
+    with shell.unchanged():
+        dry = shell.told("erase", "1", *WHY, "--dry-run")
+        shown = shell.shown("erase", "1", *WHY, "--dry-run")
+    assert (dry["status"], dry["entry"], dry["seal"]) == ("asked", 0, "")
+    assert "would erase 3 versions of 3 artifacts; nothing was changed" in shown
+    assert PROFILE in shown
+    assert "Paris" in shell.told("inspect", HOME, *WHY)["content"]
+    assert shell.told("check")["sound"]
+    told = shell.told("erase", "1", *WHY)
+    assert told["versions"] == dry["versions"]
+    assert shell.told("erase", "1", *WHY, "--dry-run") == told
+
+
 def test_repair_says_what_was_erased(shell: Shell) -> None:
     shell.told("delete", HOME, *WHY, "--erase")
     assert "erased 3 versions: done" in shell.shown("repair", "1", "--retry")

@@ -501,6 +501,7 @@ def test_an_embedding_comes_back(memory: mr.Memory) -> None:
         lambda m: m.delete("a", dry_run="no", reason="r", actor="me"),
         lambda m: m.correct("a", "x", dry_run="no", reason="r", actor="me"),
         lambda m: m.undo(1, dry_run="no", reason="r", actor="me"),
+        lambda m: m.erase(1, dry_run="no", reason="r", actor="me"),
         lambda m: m.prune(dry_run="no"),
         lambda m: m.merge([], update="no"),
         lambda m: m.merge([], dry_run="no"),

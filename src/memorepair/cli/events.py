@@ -21,7 +21,7 @@ from memorepair.cli.options import (
     Suspected,
     opened,
 )
-from memorepair.cli.output import emit, say
+from memorepair.cli.output import emit, first_rows, say
 from memorepair.cli.text import some
 from memorepair.errors import InvalidFile, InvalidInput
 from memorepair.graphs.support import Policy
@@ -161,6 +161,7 @@ def _show(case: Case, as_json: bool) -> None:
         emit(case)
     elif case.id == 0:
         say(f"would withdraw {some(case.withdrawn, 'artifact')}{_kept(case)}; nothing was changed")
+        first_rows("would be withdrawn", ("key",), [(key,) for key in case.keys or ()])
     else:
         say(f"case {case.id}: {some(case.withdrawn, 'artifact')} withdrawn{_kept(case)}", style="bold")
         say(f"next: memorepair plan {case.id}, memorepair repair {case.id}")

@@ -18,6 +18,7 @@ from memorepair.errors import MemoRepairError
 
 _KEY_SHARE = 0.4
 _EXCERPT = 160
+_MOST = 20
 
 Step = Callable[[str, int, int], None]
 """What long work calls: what it does, how many are done, of how many."""
@@ -84,6 +85,13 @@ def rows(
         table.add_row(*(visible(_number(one) if isinstance(one, float) else str(one)) for one in line))
     console.print(visible(title), style="italic")  # not the table's own, which breaks at its width
     console.print(table if found else "none")
+
+
+def first_rows(title: str, columns: Sequence[str], lines: Sequence[Sequence[object]]) -> None:
+    """The table's first rows, and how many there are more."""
+    rows(title, columns, lines[:_MOST])
+    if (more := len(lines) - _MOST) > 0:
+        say(f"and {more:,} more; --json lists all")
 
 
 def pairs(about: Mapping[str, object]) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from memorepair.cli.guard import CLEAN, PROBLEMS, command
 from memorepair.cli.options import Actor, AsJson, CaseNumber, Db, DryRun, Reason, Wait, opened
-from memorepair.cli.output import emit, pairs, rows, say
+from memorepair.cli.output import emit, first_rows, pairs, rows, say
 from memorepair.cli.text import some
 from memorepair.memory.artifact import Erasure
 from memorepair.memory.exchange import Receipt, UndoReport
@@ -42,12 +42,27 @@ def undo(
 
 
 def erase(
-    case: CaseNumber, db: Db, actor: Actor, reason: Reason, wait: Wait = 0.0, as_json: AsJson = False
+    case: CaseNumber,
+    db: Db,
+    actor: Actor,
+    reason: Reason,
+    wait: Wait = 0.0,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
 ) -> int:
     """Remove all content that a deletion withdrew, at once; exit code 1 while it is pending."""
     with opened(db) as memory:
-        found = memory.erase(case, actor=actor, reason=reason, wait=wait)
-    return _show_receipt(found, as_json)
+        found = memory.erase(case, actor=actor, reason=reason, wait=wait, dry_run=dry_run)
+    if found.status is not Erasure.ASKED:  # made, or a dry run of what has been made
+        return _show_receipt(found, as_json)
+    if as_json:
+        emit(found)
+    else:
+        artifacts = len({one.key for one in found.versions})
+        told = f"{some(len(found.versions), 'version')} of {some(artifacts, 'artifact')}"
+        say(f"would erase {told}; nothing was changed")
+        first_rows("would be erased", ("key", "version"), [(one.key, one.version) for one in found.versions])
+    return CLEAN
 
 
 def receipt(case: CaseNumber, db: Db, as_json: AsJson = False) -> int:

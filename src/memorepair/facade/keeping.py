@@ -169,8 +169,8 @@ class Keeping(Opened):
             and rows.served[row]
             and rows.survey.scopes[int(rows.survey.scope[row])] == name
         ]
-        if not keys or dry_run:
-            return Left(case=None, keys=tuple(keys))
+        if not keys:
+            return Left(case=None, keys=())
         event = RepairEvent(
             kind=EventKind.MAINTAIN,
             roots=tuple(keys),
@@ -178,7 +178,9 @@ class Keeping(Opened):
             reason=reason,
             actor=actor,
         )
-        case = engine.withdraw(self._store, event)
+        case = engine.withdraw(self._store, event, dry_run=dry_run)
+        if dry_run:
+            return Left(case=None, keys=tuple(keys))
         self._store.note(
             SCENES, {scene_digest(self._store, name, scene): case.id}, actor=actor, reason=reason
         )

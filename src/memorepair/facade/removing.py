@@ -34,11 +34,14 @@ class Removing(Opened):
         check_flags(dry_run=dry_run)
         return engine.undo(self._store, as_case(case), actor=actor, reason=reason, wait=wait, dry_run=dry_run)
 
-    def erase(self, case: CaseLike, *, actor: str, reason: str, wait: float = 0.0) -> Receipt:
+    def erase(
+        self, case: CaseLike, *, actor: str, reason: str, wait: float = 0.0, dry_run: bool = False
+    ) -> Receipt:
         """Remove at once all content that a deletion has withdrawn, whether repaired or not.
 
         Every version of every member goes but what is served; members without a successor are erased for
         good. Call it again while the receipt says pending: a reader held an older snapshot of the file.
+        With `dry_run` it only tells what would go: no entry, no seal.
 
         Raises
         ------
@@ -47,10 +50,12 @@ class Removing(Opened):
         RepairInProgress
             A repair holds the store and `wait` seconds have passed.
         """
+        check_flags(dry_run=dry_run)
         number = as_case(case)
         with self._store.repairing(number, wait=wait):
-            receipt = self._store.erase(number, actor=actor, reason=reason)
-        self._forget_words()
+            receipt = self._store.erase(number, actor=actor, reason=reason, dry_run=dry_run)
+        if not dry_run:
+            self._forget_words()
         return receipt
 
     def receipt(self, case: CaseLike) -> Receipt | None:

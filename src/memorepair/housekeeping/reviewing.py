@@ -66,6 +66,7 @@ class Reviewing:
     ) -> Outcome:
         """As `Housekeeper.approve`."""
         require_names(actor, reason)
+        self._store.require_writable()
         item = self._desk.open(id)
         if item.remedy is Remedy.PERSON:
             raise InvalidInput(f"{item.id} has no remedy: change it by hand, then reject it", witness=item.id)
@@ -192,6 +193,7 @@ class Reviewing:
     def reject(self, id: str, *, actor: str, reason: str, dry_run: bool = False) -> Item:
         """As `Housekeeper.reject`."""
         require_names(actor, reason)
+        self._store.require_writable()
         item = self._desk.open(id)
         as_shown = self._is_as_shown(item)
         if item.case is not None:
@@ -211,6 +213,7 @@ class Reviewing:
     def keep(self, keys: Sequence[Key], *, actor: str, reason: str, dry_run: bool = False) -> tuple[Key, ...]:
         """As `Housekeeper.keep`."""
         require_names(actor, reason)
+        self._store.require_writable()
         if not keys or len(set(keys)) < len(keys):
             raise InvalidInput("artifacts to keep are named, each once", witness=tuple(keys))
         for key in keys:

@@ -420,7 +420,7 @@ class Case:
     begun since the last one that came to its end, in any process; `erasure` is None where nobody asked for
     one; `spared` counts the members of the cascade that evidence kept in service.
     `suspected` is the probability from which on its cascade follows suspected arcs, None where it follows
-    recorded ones alone.
+    recorded ones alone. `keys` names, of a dry run alone, what would be withdrawn, oldest version first.
     """
 
     id: int
@@ -437,3 +437,4 @@ class Case:
     erasure: Erasure | None = None
     spared: int = 0
     suspected: float | None = None
+    keys: tuple[Key, ...] | None = None

@@ -297,6 +297,16 @@ class Cases:
             raise UnknownId(f"there is no case {case}", witness=case)
         return self._case(*rows[0])
 
+    def withdrawn(self, case: int) -> tuple[Key, ...]:
+        """What the case took out of service, by the age of the version."""
+        rows = self._db.rows(
+            """SELECT s.name, a.id FROM journal j CROSS JOIN journal_row r ON r.seq = j.seq
+            JOIN version v ON v.vid = r.vid JOIN artifact a ON a.aid = v.aid JOIN scope s ON s.sid = a.sid
+            WHERE j.cause = ? AND j.act = 'withdraw' AND r.before = ? ORDER BY r.vid""",
+            (case, State.ACTIVE),
+        )
+        return tuple(key_of(name, id) for name, id in rows)
+
     def all(self, status: CaseStatus | None) -> list[Case]:
         """Cases in the order they were opened."""
         rows = self._db.rows(

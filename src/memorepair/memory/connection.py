@@ -260,6 +260,13 @@ class Connection:
                 if self._in_transaction():  # an error of the disk may have ended it
                     self._db.execute("COMMIT")
 
+    def require_writable(self) -> None:
+        """Refuse what a write would be refused for: it is closed, or open read-only."""
+        with self._lock:
+            self._require_open()
+            if self.readonly:
+                raise StoreError(f"{self.path} is open read-only", witness=str(self.path))
+
     @contextmanager
     def writing(self, *, full: bool = False, keep: bool = True) -> Iterator[None]:
         """One transaction: all or nothing.
@@ -276,9 +283,7 @@ class Connection:
         IMMEDIATE, because a reader that turns writer after another's commit fails at once, without waiting.
         """
         with self._lock:
-            self._require_open()
-            if self.readonly:
-                raise StoreError(f"{self.path} is open read-only", witness=str(self.path))
+            self.require_writable()
             if self._in_transaction():
                 raise StoreError("a write inside a write", witness=str(self.path))
             with typed_errors(self.path):

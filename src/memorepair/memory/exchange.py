@@ -247,7 +247,8 @@ class ErasedVersion:
 class Receipt:
     """Proof of an erasure, without what was erased.
 
-    `entry` and `seal` (hex) are the sealed journal entry that names the same versions and digests.
+    `entry` and `seal` (hex) are the sealed journal entry that names the same versions and digests. There is
+    none where a dry run says what would go: entry 0, no seal, status `Erasure.ASKED`.
     """
 
     case: int

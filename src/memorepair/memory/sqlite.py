@@ -243,6 +243,9 @@ class SqliteStore:
         """Whether nothing can be written."""
         return self._db.readonly
 
+    def require_writable(self) -> None:
+        self._db.require_writable()
+
     def _prepare(self, drafts: Iterable[Draft]) -> list[Prepared]:
         return embed(prepare(drafts), self._embedder)
 
@@ -351,10 +354,12 @@ class SqliteStore:
                 suspects=suspects,
             )
             case = self._cases.get(number)
+            if dry_run:
+                case = replace(case, id=0, keys=self._cases.withdrawn(number))
             if look is not None:
                 look(number)
         if dry_run:
-            return replace(case, id=0)
+            return case
         if prepared and self._embedder is not None:
             self._embed_late(newest, len(prepared))
         return case
@@ -613,15 +618,21 @@ class SqliteStore:
             self._publication.discard(case)
             return self._undo.undo(case, actor=actor, reason=reason)
 
-    def erase(self, case: int, *, actor: str, reason: str) -> Receipt:
+    def erase(self, case: int, *, actor: str, reason: str, dry_run: bool = False) -> Receipt:
         require_names(actor, reason)
-        with self._writing(full=True):
+        with self._writing(full=True, keep=not dry_run):
+            made = self._eraser.receipt(case)
             self._eraser.erase(case, actor=actor, reason=reason)
-            forget(self._db)
-        self.purge()
-        receipt = self.receipt(case)
+            receipt = self._eraser.receipt(case)
+            if not dry_run:
+                forget(self._db)
+        if not dry_run:
+            self.purge()
+            receipt = self.receipt(case)
         if receipt is None:
             raise CorruptStore(f"case {case} is erased without an entry in the journal", witness=case)
+        if dry_run and made is None:
+            return replace(receipt, status=Erasure.ASKED, entry=0, seal="")
         return receipt
 
     def purge(self, *, wait: float = PURGE_SECONDS) -> list[int]:

@@ -209,7 +209,7 @@ class Store(Protocol):
         expect
             Called first, under the write lock; what it raises ends it. It may read the store.
         dry_run
-            Do all of it, then take it back; the case has number 0.
+            Do all of it, then take it back; the case has number 0, and `keys`.
 
         Raises
         ------
@@ -515,8 +515,10 @@ class Store(Protocol):
         """
         ...
 
-    def erase(self, case: int, *, actor: str, reason: str) -> Receipt:
+    def erase(self, case: int, *, actor: str, reason: str, dry_run: bool = False) -> Receipt:
         """Remove the content of a deletion's cascade but for what is served, now and without repair.
+
+        A dry run of an erasure that has been made is its receipt.
 
         Raises
         ------
@@ -675,6 +677,10 @@ class Store(Protocol):
     @property
     def readonly(self) -> bool:
         """Whether nothing can be written."""
+        ...
+
+    def require_writable(self) -> None:
+        """Refuse, as a write would, where nothing can be written."""
         ...
 
     def check(self) -> list[Fault]:

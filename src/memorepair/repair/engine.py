@@ -216,6 +216,7 @@ def admitted(
     checks: Checks | None = None,
 ) -> Iterator[Case]:
     """Hold the store for a repair of the case, where one may begin; errors as `repair`. Changes nothing."""
+    store.require_writable()
     if suspected is not None and not is_number(suspected, 0, 1):
         raise InvalidInput("suspected is a probability", witness=suspected)
     if number(wait) is None:
