@@ -100,6 +100,11 @@ def names_of(corpus: Corpus, text: int) -> set[int]:
     return set(corpus.tokens.tokens[corpus.tokens.offsets[text] : corpus.tokens.offsets[text + 1]].tolist())
 
 
+def around(scope: str) -> set[str]:
+    parts = scope.split("/")
+    return {"/".join(parts[:end]) for end in range(len(parts) + 1)}
+
+
 def plain_cover(items: Sequence[Item], arcs: Arcs) -> list[tuple[int, int, int, float]]:
     """(child, turn, holder, weight) by the words of the design, one item at a time."""
     corpus = make_corpus(items)
@@ -129,7 +134,7 @@ def plain_cover(items: Sequence[Item], arcs: Arcs) -> list[tuple[int, int, int, 
         for token in want[True] | want[False]:
             if weight[token] <= 0 or holders[token] < 2:
                 continue
-            for scope in {item.scope, SHARED}:
+            for scope in around(item.scope):
                 born = [u for u in range(v) if items[u].scope == scope and token in names_of(corpus, u)]
                 for u in born[-CUT:]:
                     pair = 2 * corpus.kind[u] + (items[u].scope == item.scope)
@@ -152,7 +157,7 @@ def plain_cover(items: Sequence[Item], arcs: Arcs) -> list[tuple[int, int, int, 
 words = st.sampled_from([f"word{i}" for i in range(12)] + ["fleet", "x1", "7", "the"])
 items_of = st.builds(
     Item,
-    scope=st.sampled_from(["a", "b", SHARED]),
+    scope=st.sampled_from(["a", "a/x", "a/x/y", "b", SHARED]),
     kind=st.sampled_from(["record", "summary"]),
     text=st.lists(words, max_size=6).map(" ".join),
     given=st.one_of(st.just(""), st.lists(words, max_size=2).map(" ".join)),
@@ -175,7 +180,7 @@ def test_the_cover_of_all_items_at_once_is_the_cover_of_each(record: tuple[list[
     corpus = make_corpus(items)
     parents = Parents.of(corpus.n, np.array([u for u, _ in arcs], int), np.array([v for _, v in arcs], int))
     habits = learn(corpus, parents)
-    everyone = habits.fed(corpus, np.arange(corpus.n))
+    everyone = habits.fed(corpus, parents, np.arange(corpus.n))
     found = cover(corpus, find_hits(corpus, parents, habits, everyone))
     picks = sorted(
         (int(everyone[row]), int(turn), int(holder), round(float(weight), 6))
@@ -292,6 +297,75 @@ def test_a_derived_kind_without_any_arc_is_a_finding_and_gets_proposals() -> Non
     for one in found.proposals:
         first.setdefault(one.child, one.parent)
     assert all(first[child] == parent for parent, child in answers)
+
+
+def quoting(recorded: int, *, kind: str = "summary", source: str = "record") -> tuple[list[Item], Arcs]:
+    """Records, summaries of some of them as recorded, and last an item that repeats what one source says."""
+    draw = random.Random(8)
+    items = [
+        Item(scope="s", kind="record", text=f"client {i} pays to de{draw.randrange(10**15)}", original=True)
+        for i in range(200)
+    ]
+    iban = f"de{draw.randrange(10**15)}"
+    items.append(Item(scope="s", kind=source, text=f"it goes to {iban}", original=source == "record"))
+    arcs = []
+    for i in range(recorded):
+        arcs.append((i, len(items)))
+        text = items[i].text.replace("pays", "paid")
+        items.append(Item(scope="s", kind="summary", text=text, derived=True))
+    items.append(Item(scope="s", kind=kind, text=f"wire {iban} today", derived=True))
+    return items, arcs
+
+
+@pytest.mark.parametrize("recorded", [0, 1, 2, 3])
+def test_what_stands_on_nothing_has_proposals_however_few_arcs_its_kind_has(recorded: int) -> None:
+    items, arcs = quoting(recorded)
+    found = audit(items, arcs)
+    assert found.lone == (len(items) - 1,)
+    assert [(one.parent, one.child) for one in found.proposals] == [(200, len(items) - 1)]
+
+
+def test_what_stands_on_nothing_may_stand_on_a_kind_that_never_supported_its_own() -> None:
+    items, arcs = quoting(20, source="cache")
+    found = audit(items, arcs)
+    assert [(one.parent, one.child) for one in found.proposals] == [(200, len(items) - 1)]
+    recorded = audit(items, [*arcs, (0, len(items) - 1)])  # the same, standing on something
+    assert recorded.proposals == ()
+
+
+def test_a_kind_of_few_arcs_stands_on_what_was_recorded_of_it() -> None:
+    items, arcs = quoting(2)
+    last = len(items) - 1
+    found = audit(items, [*arcs, (0, last)])
+    assert [(one.parent, one.child) for one in found.proposals] == [(200, last)]
+
+
+def test_where_a_usual_kind_explains_it_no_other_is_proposed() -> None:
+    items, arcs = quoting(20, source="cache")
+    twin = Item(scope="s", kind="record", text=f"we pay into {items[200].text.split()[-1]}", original=True)
+    found = audit([twin, *items], [(u + 1, v + 1) for u, v in arcs])
+    assert [(one.parent, one.child) for one in found.proposals] == [(0, len(items))]
+
+
+def test_what_a_kind_is_declared_to_stand_on_is_all_it_may_stand_on() -> None:
+    items, arcs = quoting(3, kind="answer")
+    last = len(items) - 1
+    for below, proposed in (((), []), (("summary",), []), (("record",), [(200, last)])):
+        found = audit(items, arcs, declared={"answer": below})
+        assert [(one.parent, one.child) for one in found.proposals] == proposed
+        assert found.lone == (last,)
+
+
+def test_what_lies_in_a_scope_around_may_have_been_read_and_what_lies_beside_or_inside_never() -> None:
+    text = "passport x99812345 and contract kalomi 48213"
+    scopes = ("user/42/run:7", "user/4", "user/43", "user/42", "user", SHARED)
+    for place, scope in enumerate(scopes):
+        items = [
+            Item(scope=scope, kind="record", text=text, original=True),
+            *(Item(scope="else", kind="record", text=f"other {i}", original=True) for i in range(40)),
+            Item(scope="user/42/run:9", kind="answer", text=f"so {text}", derived=True),
+        ]
+        assert [one.parent for one in audit(items, []).proposals] == [0] * (place >= 3)
 
 
 def test_an_arc_out_of_the_items_is_refused() -> None:

@@ -27,7 +27,7 @@ class Item:
     Attributes
     ----------
     scope
-        `SHARED` is seen from every scope.
+        Names with `/` between, seen from each that begins with them: `SHARED` is seen from every scope.
     kind
         Any label; what supports what is learned from pairs of labels.
     text
@@ -67,6 +67,8 @@ class Corpus:
         Sum of the weights of what an item says.
     held : (h,) int64
         (scope, token, item), ascending, of tokens with weight that somebody else holds too; see `place`.
+    around : (s,) int64
+        Of a scope the narrowest one around it that has items; of the shared one, which is around all, itself.
     order : (n,) int64
         Items by scope, then birth; `scopes` are its offsets.
     """
@@ -82,12 +84,13 @@ class Corpus:
     weight: Floats
     size: Floats
     held: Ints
+    around: Ints
     order: Ints
     scopes: Ints
 
     def __post_init__(self) -> None:
         arrays = (self.kind, self.scope, self.rank, self.original, self.derived, self.call)
-        for one in (*arrays, self.weight, self.size, self.held, self.order, self.scopes):
+        for one in (*arrays, self.weight, self.size, self.held, self.around, self.order, self.scopes):
             read_only(one)
 
     @property
@@ -138,9 +141,22 @@ def make_corpus(items: Sequence[Item]) -> Corpus:
         weight=weight,
         size=size,
         held=held,
+        around=_around(scopes),
         order=order,
         scopes=bounds,
     )
+
+
+def _around(scopes: tuple[str, ...]) -> Ints:
+    number = {scope: place for place, scope in enumerate(scopes)}
+    around = np.zeros(len(scopes), np.int64)
+    for place, scope in enumerate(scopes):
+        outer = scope
+        while outer := outer.rpartition("/")[0]:
+            if outer in number:
+                around[place] = number[outer]
+                break
+    return around
 
 
 def _coded(labels: list[str]) -> tuple[tuple[str, ...], Ints]:

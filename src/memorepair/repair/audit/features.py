@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def scan(
     progress: Progress | None = None,
 ) -> Scan:
     """Proposals for the items, given their recorded parents; the tokens of a batch at a time in memory."""
-    items = habits.fed(corpus, items)
+    items = habits.fed(corpus, parents, items)
     offsets = corpus.tokens.offsets
     length = offsets[items + 1] - offsets[items]
     batch = np.cumsum(length) // _BATCH
@@ -79,7 +79,7 @@ def columns(regularity: bool) -> int:
 
 def _scan(corpus: Corpus, parents: Parents, habits: Habits, items: Ints, regularity: bool) -> Scan:
     n = corpus.n
-    found = cover(corpus, find_hits(corpus, parents, habits, items))
+    found = _covered(corpus, parents, habits, items)
     at = np.zeros(len(found.row))
     if regularity:
         row, neighbour, place = near(corpus, items)
@@ -101,6 +101,21 @@ def _scan(corpus: Corpus, parents: Parents, habits: Habits, items: Ints, regular
         features=features[order],
         shares=(found.weight > 0)[order],
     )
+
+
+def _covered(corpus: Corpus, parents: Parents, habits: Habits, items: Ints) -> Cover:
+    """Covers by the kinds that support an item's kind; where these explain nothing of a bare item, by any.
+
+    Any kind from the beginning would cost precision.
+    """
+    found = cover(corpus, find_hits(corpus, parents, habits, items))
+    bare = habits.bare(corpus, parents, items)
+    bare[found.row] = False
+    if not bare.any():
+        return found
+    row = np.flatnonzero(bare)
+    more = cover(corpus, find_hits(corpus, parents, habits, items[row], any_kind=True))
+    return joined([found, replace(more, row=row[more.row])])
 
 
 def _without_content(row: Ints, holder: Ints) -> Cover:

@@ -10,7 +10,7 @@ import numpy as np
 from memorepair.graphs.digraph import read_only
 from memorepair.repair.audit.arcs import Parents
 from memorepair.repair.audit.corpus import Corpus
-from memorepair.repair.audit.ragged import Floats, Ints, among, distinct
+from memorepair.repair.audit.ragged import Floats, Ints, Mask, among, distinct
 
 WINDOW = 12
 """How many items before one in its scope count as near."""
@@ -32,24 +32,32 @@ class Habits:
     ----------
     rate : (2 k, k) float64
         Share of the items of a kind (column) that stand on a kind from another scope (row 2 i) or from their
-        own (row 2 i + 1); 0 where that is too rare to be proposed.
+        own (row 2 i + 1); 0 where that is too rare to be proposed, unless all of a derived kind is.
     place : (3 k, k) float64
         Share of the items of a kind (column) whose neighbour of a kind with 0, 1, 2 or more texts between
         (row 3 i + texts) is among their parents; all 0 without regularity.
+    free : (k,) bool
+        Nobody has declared what the kind stands on.
     """
 
     rate: Floats
     place: Floats
+    free: Mask
 
     def __post_init__(self) -> None:
-        read_only(self.rate)
-        read_only(self.place)
+        for one in (self.rate, self.place, self.free):
+            read_only(one)
 
-    def fed(self, corpus: Corpus, items: Ints) -> Ints:
-        """Those of the items whose kind stands on anything."""
+    def fed(self, corpus: Corpus, parents: Parents, items: Ints) -> Ints:
+        """Those of the items that may stand on anything, by their kind or because they stand on nothing."""
         stands = self.rate.max(axis=0, initial=0.0) > 0
-        kept: Ints = items[stands[corpus.kind[items]]]
+        kept: Ints = items[stands[corpus.kind[items]] | self.bare(corpus, parents, items)]
         return kept
+
+    def bare(self, corpus: Corpus, parents: Parents, items: Ints) -> Mask:
+        """Which of the items may stand on any kind: derived, without a parent, and no declaration tells."""
+        mask: Mask = corpus.derived[items] & (parents.count(items) == 0) & self.free[corpus.kind[items]]
+        return mask
 
 
 def pair_of(corpus: Corpus, parents: Ints, children: Ints) -> Ints:
@@ -92,13 +100,17 @@ def learn(
     having = np.zeros((2 * k, k))
     np.add.at(having, (once % (2 * k), corpus.kind[once // (2 * k)]), 1.0)
     usual = (having >= _FEWEST) & (having > _RAREST * total)
+    derived = np.bincount(corpus.kind[corpus.derived], minlength=k) > 0
+    usual |= derived & ~usual.any(axis=0)  # what was recorded once is all there is
     rate = np.where(usual, having / np.maximum(total, 1), 0.0)
     number = {label: place for place, label in enumerate(corpus.kinds)}
+    free = np.ones(k, np.bool_)
     for label, below in (declared or {}).items():
-        for other in below:
-            if label in number and other in number:
-                rows = 2 * number[other] + np.arange(2)
-                rate[rows, number[label]] = np.maximum(rate[rows, number[label]], DECLARED)
+        for other in (one for one in below if label in number and one in number):
+            rows = 2 * number[other] + np.arange(2)
+            rate[rows, number[label]] = np.maximum(rate[rows, number[label]], DECLARED)
+        if label in number:
+            free[number[label]] = False
     place = np.zeros((_PLACES * k, k))
     if regularity:
         items = np.arange(corpus.n)
@@ -108,4 +120,4 @@ def learn(
         np.add.at(seen, (at, corpus.kind[row]), 1.0)
         np.add.at(place, (at[hit], corpus.kind[row[hit]]), 1.0)
         place /= seen + 2
-    return Habits(rate=rate, place=place)
+    return Habits(rate=rate, place=place, free=free)

@@ -114,7 +114,7 @@ def audit(
     """
     corpus = make_corpus(items)
     parents = _recorded(corpus, arcs)
-    habits = learn(corpus, parents, regularity=regularity, declared=_prior(corpus, parents, declared))
+    habits = learn(corpus, parents, regularity=regularity, declared=declared)
     proposed = scan(corpus, parents, habits, np.arange(corpus.n), regularity=regularity, progress=progress)
     silent_scope = _silent_scopes(corpus, parents)[corpus.scope[proposed.child]]
     by_arc = hide_arcs(corpus, parents, habits, seed=seed, regularity=regularity, progress=progress)
@@ -161,18 +161,6 @@ def _recorded(corpus: Corpus, arcs: Iterable[tuple[int, int]]) -> Parents:
         raise InvalidInput("an arc leads out of the items", witness=(int(odd[0]), int(odd[1])))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     return Parents.of(corpus.n, pairs[:, 0], pairs[:, 1])
-
-
-def _prior(
-    corpus: Corpus, parents: Parents, declared: Mapping[str, Sequence[str]] | None
-) -> dict[str, Sequence[str]]:
-    """Declarations; a derived kind with neither arcs nor a declaration may stand on any kind."""
-    prior = dict(declared or {})
-    recorded = set(corpus.kind[distinct(parents.tails())].tolist())
-    for kind in distinct(corpus.kind[corpus.derived]).tolist():
-        if kind not in recorded and corpus.kinds[kind] not in prior:
-            prior[corpus.kinds[kind]] = corpus.kinds
-    return prior
 
 
 def _told(

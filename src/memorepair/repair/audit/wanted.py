@@ -36,12 +36,15 @@ class Hits:
     total: Floats
 
 
-def find_hits(corpus: Corpus, parents: Parents, habits: Habits, items: Ints) -> Hits:
+def find_hits(
+    corpus: Corpus, parents: Parents, habits: Habits, items: Ints, *, any_kind: bool = False
+) -> Hits:
     """Look the unexplained tokens of the items up in the index.
 
     The result of a call speaks of originals, its arguments of what was observed; any other text may speak of
-    both. So a token is wanted from originals, from observations, or from both. Holders are born before the
-    item, of a kind that supports its kind, and none of its recorded ancestors.
+    both. So a token is wanted from originals, from observations, or from both. Holders lie in the scope of
+    the item or in one around it, are born before it, of a kind that supports its kind, and none of its
+    recorded ancestors. With `any_kind` neither the kind nor what a call speaks of is asked for.
     """
     n, width = corpus.n, len(corpus.weight)
     text, given = _said(corpus, items, given=False), _said(corpus, items, given=True)
@@ -50,7 +53,7 @@ def find_hits(corpus: Corpus, parents: Parents, habits: Habits, items: Ints) -> 
     row, above = parents.of_items(items)
     of_original = _explained(corpus, row, above, corpus.original[above])
     of_observed = _explained(corpus, row, above, ~corpus.original[above])
-    call = corpus.call[items]
+    call = corpus.call[items] & (not any_kind)
     in_call, given_in_call = call[body // width], call[given // width]
     from_observed = distinct(np.concatenate([body[~in_call], given[given_in_call]]))
     from_observed = _without(from_observed, of_observed, of_original, call, width)
@@ -63,21 +66,27 @@ def find_hits(corpus: Corpus, parents: Parents, habits: Habits, items: Ints) -> 
     found_row: list[Ints] = []
     found_holder: list[Ints] = []
     found_token: list[Ints] = []
-    own = corpus.scope[items][wanted // width]
-    for scope, asked in ((own, np.ones(len(wanted), np.bool_)), (own * 0 + _SHARED_SCOPE, own != 0)):
-        row, token = wanted[asked] // width, wanted[asked] % width
-        first = np.searchsorted(corpus.held, corpus.place(scope[asked], token, 0))
-        end = np.searchsorted(corpus.held, corpus.place(scope[asked], token, items[row]))
+    row, token = wanted // width, wanted % width
+    scope = corpus.scope[items][row]
+    while len(row):
+        first = np.searchsorted(corpus.held, corpus.place(scope, token, 0))
+        end = np.searchsorted(corpus.held, corpus.place(scope, token, items[row]))
         begin = np.maximum(first, end - CUT)
         entry, place = expand(begin, end - begin)
         holder = corpus.held[place] % (n + 1)
-        fits = corpus.original[holder] == original[asked][entry]
-        child = items[row[entry]]
-        fits &= habits.rate[pair_of(corpus, holder, child), corpus.kind[child]] > 0
+        fits = corpus.original[holder] == original[entry]
+        if not any_kind:
+            child = items[row[entry]]
+            fits &= habits.rate[pair_of(corpus, holder, child), corpus.kind[child]] > 0
         found_row.append(row[entry][fits])
         found_holder.append(holder[fits])
         found_token.append(token[entry][fits])
-    row, holder, token = (np.concatenate(part) for part in (found_row, found_holder, found_token))
+        inside = scope != _SHARED_SCOPE
+        row, token, original = row[inside], token[inside], original[inside]
+        scope = corpus.around[scope[inside]]
+    row, holder, token = (
+        np.concatenate([np.zeros(0, np.int64), *part]) for part in (found_row, found_holder, found_token)
+    )
     new = ~among(row * n + holder, parents.ancestors(items))
     row, holder, token = row[new], holder[new], token[new]
     order = np.lexsort((token, holder, row))
