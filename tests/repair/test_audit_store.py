@@ -123,6 +123,29 @@ def test_nothing_of_what_is_withdrawn_is_read_or_told(memory: Memory) -> None:
     assert not any(word in repr(report) for word in secret)
 
 
+def test_nothing_of_what_leaves_service_during_an_audit_is_told(memory: Memory) -> None:
+    told = {one.parent for one in memory.audit_provenance().proposals}
+    assert key("c3-2") in told
+
+    def event(*_: object) -> None:
+        if memory.list(state="active", limit=1) and not memory.list(state="withdrawn", limit=1):
+            memory.delete(key("c3-0"), **WHY)
+
+    report = memory.audit_provenance(progress=event)
+    gone = {one.key for one in memory.list(state="withdrawn")}
+    assert key("c3-2") in gone
+    assert not gone & {end for one in report.proposals for end in (one.parent, one.child)}
+
+
+def test_the_step_of_a_run_may_have_read_what_its_user_keeps(memory: Memory) -> None:
+    source = memory.get(key("r11-5"))
+    with memory.run(task="what was reported?", scope=SCOPE, id="r") as run:
+        step = run.answer(source.content)
+    mine = [one for one in memory.audit_provenance().proposals if one.child == step.key]
+    assert mine
+    assert {one.parent.scope for one in mine} == {SCOPE}
+
+
 def test_a_derived_artifact_without_any_parent_is_a_finding(memory: Memory) -> None:
     source = memory.get(key("c11-5"))
     memory.store.write([Draft(key=key("answer"), content=source.content, kind=Kind.SUMMARY)])
@@ -322,6 +345,15 @@ def test_a_repair_withdraws_what_accepted_suspicions_lead_to(memory: Memory) -> 
     assert memory.get(key("c3-8")).version == 1
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"probability": 7.0}, {"probability": float("nan")}, {"parent": key("c3-3")}]
+)
+def test_a_proposal_that_nobody_could_make_is_refused(memory: Memory, wrong: dict[str, Any]) -> None:
+    one = proposal(memory.audit_provenance(), "c3-2", "c3-3")
+    with pytest.raises(InvalidInput):
+        replace(one, **wrong)
+
+
 # probe ----------------------------------------------------------------------------------------------------
 
 
@@ -336,6 +368,15 @@ def test_a_replay_settles_suspicions_and_writes_nothing(memory: Memory) -> None:
     settled = [one for one in found.proposals if one.child in found.settled]
     assert all((one.probability == 1.0) == ((one.parent.id, one.child.id) in LOST) for one in settled)
     assert memory.store.snapshot() == before
+
+
+def test_a_probe_replays_nothing_that_is_served_no_more(memory: Memory) -> None:
+    proposals = memory.audit_provenance().proposals
+    memory.delete(key("c3-0"), **WHY)  # a parent that is proposed leaves service, its child does not
+    memory.record("another text", id="c5-5", scope=SCOPE, kind="summary")
+    found = memory.probe(proposals, budget=1_000)
+    assert not {key("c3-3"), key("c5-5")} & {*found.settled}
+    assert key("c9-2") in found.settled
 
 
 def test_the_probe_stops_at_its_budget_and_begins_where_most_is_at_stake(memory: Memory) -> None:

@@ -18,6 +18,8 @@ _MOST_WEIGHT = 12.0
 _COMMON_SHARE = 0.02
 _COMMON_COUNT = 50
 _SMALL = 24  # below so many artifacts two of them share a single word by chance
+_SMALL_OF_IDS = 64  # an identifier they share by chance in no store
+_ID_LENGTH = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +65,12 @@ class Corpus:
         What the items say, then what they were given.
     weight : (t,) float64
         Of a token: log2(n / holders), 0 where it is common or nobody says it.
+    telling : (t,) bool
+        Tokens with weight that more than one text holds.
     size : (n,) float64
         Sum of the weights of what an item says.
     held : (h,) int64
-        (scope, token, item), ascending, of tokens with weight that somebody else holds too; see `place`.
+        (scope, token, item), ascending, of telling tokens; see `place`.
     around : (s,) int64
         Of a scope the narrowest one around it that has items; of the shared one, which is around all, itself.
     order : (n,) int64
@@ -82,6 +86,7 @@ class Corpus:
     call: Mask
     tokens: Tokens
     weight: Floats
+    telling: Mask
     size: Floats
     held: Ints
     around: Ints
@@ -90,7 +95,16 @@ class Corpus:
 
     def __post_init__(self) -> None:
         arrays = (self.kind, self.scope, self.rank, self.original, self.derived, self.call)
-        for one in (*arrays, self.weight, self.size, self.held, self.around, self.order, self.scopes):
+        for one in (
+            *arrays,
+            self.weight,
+            self.telling,
+            self.size,
+            self.held,
+            self.around,
+            self.order,
+            self.scopes,
+        ):
             read_only(one)
 
     @property
@@ -123,10 +137,13 @@ def make_corpus(items: Sequence[Item]) -> Corpus:
     holders = np.bincount(said, minlength=len(tokens.codes))
     common = max(_COMMON_COUNT, _COMMON_SHARE * n)
     rare = (holders > 0) & (holders <= common)
-    weight = np.where(rare, np.log2(max(n, _SMALL) / np.maximum(holders, 1)), 0.0)
+    least = np.where(_identifies(tokens), _SMALL_OF_IDS, _SMALL)
+    weight = np.where(rare, np.log2(np.maximum(n, least) / np.maximum(holders, 1)), 0.0)
     weight = np.clip(weight, 0.0, _MOST_WEIGHT)
     size = np.bincount(saying, weights=weight[said], minlength=n).astype(np.float64)
-    shared = (weight[said] > 0) & (holders[said] > 1)
+    # What one says and another was given is held by two texts, though only one says it.
+    telling = (weight > 0) & (np.bincount(tokens.tokens, minlength=len(tokens.codes)) > 1)
+    shared = telling[said]
     held = (scope[saying[shared]] * len(weight) + said[shared]) * (n + 1) + saying[shared]
     held.sort()
     return Corpus(
@@ -139,12 +156,23 @@ def make_corpus(items: Sequence[Item]) -> Corpus:
         call=np.diff(tokens.offsets[n:]) > 0,
         tokens=tokens,
         weight=weight,
+        telling=telling,
         size=size,
         held=held,
         around=_around(scopes),
         order=order,
         scopes=bounds,
     )
+
+
+def _identifies(tokens: Tokens) -> Mask:
+    """Which tokens are long words with a digit: numbers of contracts, accounts, orders."""
+    long = [len(word) >= _ID_LENGTH and any(map(str.isdigit, word)) for word in tokens.words]
+    size = len(tokens.words)
+    found = np.zeros(len(tokens.codes), np.bool_)
+    words = tokens.codes < size
+    found[words] = np.array(long, np.bool_)[tokens.codes[words]]
+    return found
 
 
 def _around(scopes: tuple[str, ...]) -> Ints:

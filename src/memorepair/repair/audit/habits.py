@@ -32,7 +32,7 @@ class Habits:
     ----------
     rate : (2 k, k) float64
         Share of the items of a kind (column) that stand on a kind from another scope (row 2 i) or from their
-        own (row 2 i + 1); 0 where that is too rare to be proposed, unless all of a derived kind is.
+        own (row 2 i + 1); 0 where that is too rare to be proposed.
     place : (3 k, k) float64
         Share of the items of a kind (column) whose neighbour of a kind with 0, 1, 2 or more texts between
         (row 3 i + texts) is among their parents; all 0 without regularity.
@@ -92,6 +92,11 @@ def learn(
     ----------
     declared
         Kind -> kinds it stands on by declaration, in any scope: stands in where nothing was recorded.
+
+    Notes
+    -----
+    A derived kind of which neither enough arcs nor a declaration tell a habit may stand on any kind: a few
+    arcs are as good as none.
     """
     k = len(corpus.kinds)
     total = np.bincount(corpus.kind, minlength=k)
@@ -100,8 +105,6 @@ def learn(
     having = np.zeros((2 * k, k))
     np.add.at(having, (once % (2 * k), corpus.kind[once // (2 * k)]), 1.0)
     usual = (having >= _FEWEST) & (having > _RAREST * total)
-    derived = np.bincount(corpus.kind[corpus.derived], minlength=k) > 0
-    usual |= derived & ~usual.any(axis=0)  # what was recorded once is all there is
     rate = np.where(usual, having / np.maximum(total, 1), 0.0)
     number = {label: place for place, label in enumerate(corpus.kinds)}
     free = np.ones(k, np.bool_)
@@ -111,6 +114,8 @@ def learn(
             rate[rows, number[label]] = np.maximum(rate[rows, number[label]], DECLARED)
         if label in number:
             free[number[label]] = False
+    derived = np.bincount(corpus.kind[corpus.derived], minlength=k) > 0
+    rate[:, free & derived & ~usual.any(axis=0)] = DECLARED
     place = np.zeros((_PLACES * k, k))
     if regularity:
         items = np.arange(corpus.n)

@@ -49,16 +49,15 @@ def probe(store: Store, proposals: Sequence[Proposal], operators: OperatorTable,
     probable first, before and behind the recorded ones; one with which the content comes out is right, and
     the others of the child are wrong. Where none does, two arcs are missing or the parent is not among the
     proposals, and nothing is settled. Only deterministic operators are asked, and they see served content
-    alone; nothing is written. No replay is begun once the budget is spent.
+    alone, in the versions proposed; nothing is written. No replay is begun once the budget is spent.
     """
     served = {artifact.key: (artifact, recipe) for artifact, recipe in store.served_with_recipes()}
     by_child: defaultdict[Key, list[Proposal]] = defaultdict(list)
     for one in proposals:
-        by_child[one.child].append(one)
+        if _stands(served, one.parent, one.parent_version) and _stands(served, one.child, one.child_version):
+            by_child[one.child].append(one)
     able = {
-        key: operator
-        for key in by_child
-        if key in served and (operator := _replayable(served[key][1], operators)) is not None
+        key: operator for key in by_child if (operator := _replayable(served[key][1], operators)) is not None
     }
     weight = _dependents(store, list(able))
     order = sorted(able, key=lambda key: (-weight[key] * max(map(_doubt, by_child[key])), key))
@@ -81,6 +80,10 @@ def probe(store: Store, proposals: Sequence[Proposal], operators: OperatorTable,
         spent=run.spent,
         settled=tuple(settled),
     )
+
+
+def _stands(served: dict[Key, tuple[Artifact, Recipe]], key: Key, version: int) -> bool:
+    return key in served and served[key][0].version == version
 
 
 def _doubt(one: Proposal) -> float:

@@ -31,6 +31,8 @@ class Reading:
         known = {item.kind for item in self.items}
         told: dict[str, tuple[str, ...]] = {}
         for operator, kinds in declared.items():
+            if not isinstance(operator, str):
+                raise InvalidInput("an operator is declared by its name", witness=operator)
             if isinstance(kinds, str) or not isinstance(kinds, Iterable):
                 raise InvalidInput("what an operator reads is a list of kinds", witness=operator)
             names = {as_member(Kind, kind).name.lower() for kind in kinds}

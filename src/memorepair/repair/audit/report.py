@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from memorepair.errors import UnknownId
+from memorepair.errors import InvalidInput, UnknownId
 from memorepair.memory.artifact import Json, Key
 from memorepair.memory.exchange import SuspectedArc
 from memorepair.memory.store import Store
+from memorepair.memory.values import is_number
 from memorepair.repair.audit.features import Progress
 from memorepair.repair.audit.proposals import Audit, Rule, audit
 from memorepair.repair.audit.reading import Reading, read_store
@@ -47,6 +48,12 @@ class Proposal:
     rule: str
     shared: tuple[str, ...]
     lone: bool
+
+    def __post_init__(self) -> None:
+        if self.probability is not None and not (is_number(self.probability, 0) and self.probability <= 1):
+            raise InvalidInput("a probability is a number from 0 to 1", witness=self.probability)
+        if self.parent == self.child:
+            raise InvalidInput("nothing is proposed to stand on itself", witness=self.child)
 
     def followed(self, threshold: float) -> bool:
         """Whether a cascade that follows suspicions from a threshold on follows it."""
@@ -160,7 +167,8 @@ def audit_store(
     )
     accepted, rejected = store.suspects(), store.suspects(accepted=False)
     judged = {_ends(arc) for arc in (*accepted, *rejected)}
-    proposals = _proposals(reading, found)
+    # An audit takes its time: what has left service meanwhile is told no more than what had left before.
+    proposals = _still_served(store, _proposals(reading, found))
     return AuditReport(
         artifacts=len(reading.items),
         arcs=found.arcs,
@@ -173,6 +181,16 @@ def audit_store(
         silent=found.silent,
         accepted=tuple(accepted),
     )
+
+
+def _still_served(store: Store, proposals: list[Proposal]) -> list[Proposal]:
+    ends = sorted({key for one in proposals for key in (one.parent, one.child)})
+    now = {key: artifact.version for key, artifact in store.served(ends).items()}
+    return [
+        one
+        for one in proposals
+        if (now.get(one.parent), now.get(one.child)) == (one.parent_version, one.child_version)
+    ]
 
 
 def _ends(arc: Proposal | SuspectedArc) -> tuple[Key, int, Key, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
@@ -41,6 +42,8 @@ _MONTH_DAY = re.compile(rf"\b{_MONTH}\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? \d{{
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? {_MONTH}\b(?:,? \d{{4}})?")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _POINT_ZERO = re.compile(r"(\d)\.0\b")
+# Han, kana: written without spaces, so a character is a word, and two neighbours are what tells.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _WORD = re.compile(r"[^\W_](?:[\w@.\-]*[\w@])?")
 
 _COMMON = frozenset(
@@ -56,10 +59,12 @@ _SHORT_PART = 4
 
 
 def normal(text: str) -> str:
-    """Lower case, with times, dates and numbers in one spelling.
+    """Lower case, with times, dates and numbers in one spelling, and Chinese and Japanese by the character.
 
     07:00 PM and 19:00:00 become t1900, May 20th and 2024-05-20 become d0520, 1,204.0 becomes 1204.
     """
+    if not text.isascii():
+        text = _UNSPACED.sub(r" \g<0> ", unicodedata.normalize("NFKC", text))
     text = text.lower()
     text = _ISO_DATE.sub(r" d\1\2 ", text)
     if ":" in text:
@@ -106,8 +111,9 @@ class Tokens:
         code, size = int(self.codes[token]), len(self.words)
         if code < size:
             return self.words[code]
-        first, second = divmod(code - size, size)
-        return f"{self.words[first]} {self.words[second]}"
+        first, second = (self.words[place] for place in divmod(code - size, size))
+        unspaced = _UNSPACED.match(first) and _UNSPACED.match(second)
+        return first + second if unspaced else f"{first} {second}"
 
 
 def tokenise(texts: Iterable[str], *, pairs_until: int | None = None) -> Tokens:
@@ -116,7 +122,7 @@ def tokenise(texts: Iterable[str], *, pairs_until: int | None = None) -> Tokens:
     Parameters
     ----------
     pairs_until
-        Texts from this number on give words only; None: all give pairs too.
+        Texts from this number on give words only, and pairs of characters; None: all give pairs too.
 
     Notes
     -----
@@ -146,7 +152,9 @@ def tokenise(texts: Iterable[str], *, pairs_until: int | None = None) -> Tokens:
     codes, owners = [ids[alone[ids]]] if size else [ids], [owner[alone[ids]]] if size else [owner]
     near = owner[1:] == owner[:-1]
     if pairs_until is not None:
-        near &= owner[1:] < pairs_until
+        unspaced = np.array([_UNSPACED.match(word) is not None for word in words], np.bool_)
+        written = unspaced[ids] if size else np.zeros(0, np.bool_)
+        near &= (owner[1:] < pairs_until) | (written[1:] & written[:-1])
     codes.append(size + ids[:-1][near] * size + ids[1:][near])
     owners.append(owner[1:][near])
     first = np.searchsorted(whole, ids)

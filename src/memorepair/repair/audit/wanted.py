@@ -43,8 +43,8 @@ def find_hits(
 
     The result of a call speaks of originals, its arguments of what was observed; any other text may speak of
     both. So a token is wanted from originals, from observations, or from both. Holders lie in the scope of
-    the item or in one around it, are born before it, of a kind that supports its kind, and none of its
-    recorded ancestors. With `any_kind` neither the kind nor what a call speaks of is asked for.
+    the item or in one around it, are born before it, of a kind that supports its kind unless any will do, and
+    none of its recorded ancestors.
     """
     n, width = corpus.n, len(corpus.weight)
     text, given = _said(corpus, items, given=False), _said(corpus, items, given=True)
@@ -53,14 +53,14 @@ def find_hits(
     row, above = parents.of_items(items)
     of_original = _explained(corpus, row, above, corpus.original[above])
     of_observed = _explained(corpus, row, above, ~corpus.original[above])
-    call = corpus.call[items] & (not any_kind)
+    call = corpus.call[items]
     in_call, given_in_call = call[body // width], call[given // width]
     from_observed = distinct(np.concatenate([body[~in_call], given[given_in_call]]))
     from_observed = _without(from_observed, of_observed, of_original, call, width)
     from_original = _without(body, of_original, of_observed, call, width)
     wanted = np.concatenate([from_observed, from_original])
     original = np.arange(len(wanted)) >= len(from_observed)
-    telling = corpus.weight[wanted % width] > 0
+    telling = corpus.telling[wanted % width]
     wanted, original = _rarest(corpus, wanted[telling], original[telling], len(items))
 
     found_row: list[Ints] = []
