@@ -96,7 +96,15 @@ def test_uv_requires_all_that_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["{", "version = 1\n[[package]]\nversion = 2", 'package = "x"\nversion = 1', "[a]\nb = 1"]
+    "wrong",
+    [
+        "{",
+        "version = 1\n[[package]]\nversion = 2",
+        'package = "x"\nversion = 1',
+        "[a]\nb = 1",
+        f"a = {'[' * 9_000}{']' * 9_000}",
+        f"a = {'9' * 9_000}",
+    ],
 )
 def test_a_malformed_uv_lock_is_told(tmp_path: Path, wrong: str) -> None:
     path = tmp_path / "uv.lock"

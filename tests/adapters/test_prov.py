@@ -143,3 +143,15 @@ def test_what_is_malformed_is_told_with_its_place(tmp_path: Path, name: str, tex
     path.write_text(text)
     with pytest.raises(InvalidFile, match="run"):
         read(path)
+
+
+def test_a_date_that_is_none_is_no_reason_to_say_anything(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "run.ttl").write_text(
+        "@prefix prov: <http://www.w3.org/ns/prov#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
+        '<urn:b> a prov:Entity ; prov:wasDerivedFrom <urn:a> ; prov:generatedAtTime "noon"^^xsd:dateTime .\n'
+        "<urn:a> a prov:Entity .\n"
+    )
+    assert arcs(read(tmp_path / "run.ttl")) == {("urn:a", "urn:b")}
+    assert not caplog.records

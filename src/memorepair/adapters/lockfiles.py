@@ -48,6 +48,8 @@ def _read_uv(path: Path) -> Recording:
         lock: Row = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidFile(f"{path.name}: not TOML: {error}", witness=path.name) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"{path.name}: a number too long, or nested too deep", witness=path.name) from error
     with inside(path.name):
         return _uv(lock)
 

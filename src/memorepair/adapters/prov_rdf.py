@@ -5,8 +5,10 @@ Source: PROV-O, W3C recommendation, 2013.
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -98,13 +100,25 @@ def _parsed(graph: Graph, text: str, format: str, where: str) -> Graph:
     if format == "json-ld":
         _refuse_remote(text, where)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _unlogged("rdflib.term"):
             warnings.simplefilter("ignore")  # of dates it cannot read, which nothing here asks for
             return graph.parse(data=text, format=format, publicID=f"file:///{quote(where)}")
     except _FAULTS as error:
         line = getattr(error, "lines", None)
         place = where if line is None else f"{where}:{line + 1}"
         raise InvalidFile(f"{place}: this is no {format}: {type(error).__name__}", witness=place) from error
+
+
+@contextmanager
+def _unlogged(name: str) -> Iterator[None]:
+    """What would be logged inside, tracebacks among it, is not."""
+    logger = logging.getLogger(name)
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _refuse_remote(text: str, where: str) -> None:
