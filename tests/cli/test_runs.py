@@ -45,6 +45,13 @@ def agent(run):
 
 
 agent.tools = [search, mail]
+
+
+def named(run):
+    agent(run)
+
+
+named.tools = {"search": search}
 """
 
 
@@ -52,6 +59,8 @@ agent.tools = [search, mail]
 def lived(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     """A memory in which a run went wrong, its agent in a module."""
     (tmp_path / "diner.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "unwritten.py").write_text("def agent(run:", encoding="utf-8")
+    (tmp_path / "broken.py").write_text("1 / 0", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     diner = importlib.import_module("diner")
     with Memory.open(shell.db, create=False) as memory:
@@ -110,6 +119,9 @@ def test_a_recovery_asks_for_approval_is_taken_up_and_taken_back(lived: Shell) -
     [
         (("--agent", "nowhere:agent"), "nowhere:agent"),
         (("--agent", "diner:sent"), "diner:sent"),
+        (("--agent", "unwritten:agent"), "SyntaxError"),
+        (("--agent", "broken:agent"), "ZeroDivisionError"),
+        (("--agent", "diner:named"), "a tool declares its effect"),
         (("--correct", "home"), "home"),
         (("--evidence", "some"), "some"),
     ],

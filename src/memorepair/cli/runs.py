@@ -152,7 +152,8 @@ def replay(
     return _show_report(report, as_json, dry_run=False)
 
 
-def _agent(name: str | None) -> tuple[Agent | None, tuple[Tool, ...]]:
+def _agent(name: str | None) -> tuple[Agent | None, Iterable[Tool]]:
+    """What the option names, with its tools; the recovery refuses those that are none."""
     if name is None:
         return None, ()
     module, _, attribute = name.partition(":")
@@ -160,12 +161,14 @@ def _agent(name: str | None) -> tuple[Agent | None, tuple[Tool, ...]]:
         found: object = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidInput(f"there is no agent {name}: {error}", witness=name) from error
+    except Exception as error:
+        raise InvalidInput(
+            f"there is no agent {name}: its module has raised {type(error).__name__}", witness=name
+        ) from error
     if not callable(found):
         raise InvalidInput(f"{name} cannot be called", witness=name)
-    tools = getattr(found, "tools", ())
-    return cast(Agent, found), tuple(one for one in tools if isinstance(one, Tool)) if isinstance(
-        tools, Iterable
-    ) else ()
+    tools: Iterable[Tool] = getattr(found, "tools", ())
+    return cast(Agent, found), tools
 
 
 def _replacement(text: str) -> tuple[str, str]:
