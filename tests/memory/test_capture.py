@@ -18,6 +18,7 @@ from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Key, Recipe
 from memorepair.memory.capture import Derivation, innermost, note_reads
 from memorepair.memory.sqlite import SqliteStore
+from memorepair.recovery.tools import tool
 from memorepair.repair.operators.recompute import ToolOperator
 
 Put = Callable[..., Key]
@@ -382,6 +383,26 @@ def test_a_decorated_function_is_stored_with_what_it_read(tmp_path: Path) -> Non
                 memory.get(key)
         memory.repair(case)
         assert memory.get(stored).content == "Lives in Lyon."
+
+
+def test_what_a_run_reads_and_observes_inside_counts(tmp_path: Path) -> None:
+    @tool(effect="pure")
+    def ask(city: str) -> str:
+        return f"{city}: sunny"
+
+    with Memory.open(tmp_path / "a.db") as memory:
+        home = memory.record("Lives in Lyon", id="home")
+        memory.record("Likes walks", id="likes")
+        with memory.run(task="plan a walk", id="r") as run, memory.deriving(kind="summary") as d:
+            seen = run.read(home)
+            run.recall("walks")
+            plan = run.plan("ask", uses=[seen])
+            weather = run.call(ask, plan=plan, city="Lyon")
+            key = d.write("A sunny walk in Lyon.", id="walk")
+        assert {one.key.id for one in memory.explain(key).parents} == {"home", "likes", weather.key.id}
+        memory.recover("r", [home], reason="moved", actor="me")
+        with pytest.raises(Withdrawn):
+            memory.get(key)
 
 
 def test_what_gives_a_stream_is_refused_at_once_and_an_object_may_be_a_coroutine(tmp_path: Path) -> None:

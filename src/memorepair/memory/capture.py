@@ -54,6 +54,13 @@ def note_reads(store: Store, artifacts: Iterable[Artifact]) -> None:
             here._note(artifact.key, artifact.version)
 
 
+def note_step(store: Store, key: Key) -> None:
+    """Count what was written beside the innermost derivation, and handed to it, as read by it."""
+    here = innermost(store)
+    if here is not None:
+        here._note(key, store.describe(key).version)
+
+
 class Derivation:
     """A derivation under way, as a context: everything read so far is a source of what is written.
 

@@ -15,6 +15,7 @@ from memorepair.errors import InvalidInput, UnknownId
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.arguments import KeyLike, SlotLike, as_key, as_keys, as_member, as_scope, as_slot
 from memorepair.memory.artifact import Draft, Json, Key, Read, Recipe, Scope, Slot, Source
+from memorepair.memory.capture import note_reads, note_step
 from memorepair.memory.store import Store
 from memorepair.memory.values import check_type, check_word, named
 from memorepair.recovery.tools import Tool
@@ -446,6 +447,7 @@ class Run(Recorder):
         self._require_open()
         # The tool has run: what it returned is kept even where the action has left service meanwhile.
         self._store.write([call.result.draft(content)], act="step", quarantine=True)
+        note_step(self._store, call.result.key)
         return Step(call.result.key, call.result.kind, content)
 
     def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
@@ -463,6 +465,7 @@ class Run(Recorder):
     def _look(self, key: Key, name: str) -> tuple[str, int | None]:
         self._require_open()
         there = self._store.get(key)
+        note_reads(self._store, [there])
         return there.content, there.version
 
     def _write(self, *drafts: Draft) -> None:
