@@ -322,4 +322,4 @@ def test_a_judge_is_asked_about_what_a_statement_rules_out_within_a_bound(
     assert judge.asked <= 3 * 6
     told = examine("conflicts")
     assert told.findings == ()
-    assert "5 statements that rule something out: a judge sees what it is" in told.left_out
+    assert "5 statements ruling something out: a judge sees what it is" in told.left_out

@@ -62,7 +62,7 @@ def test_a_general_and_a_specific_statement_that_a_person_keeps_are_named_once_m
     house.keep([B, A], **SIGNED)
     for _ in range(2):
         assert codes(memory) == []
-        assert kept_back(memory) == ["1 findings that a person has decided about"]
+        assert kept_back(memory) == ["1 finding that a person has decided about"]
         assert memory.checkup(repair=True).checkup.findings == ()
     memory.record("At work, I don't like coffee at all", id="b", scope=U)
     memory.record("At work, I don't like coffee", id="b", scope=U)

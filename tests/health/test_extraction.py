@@ -56,7 +56,7 @@ def test_a_contradiction_without_a_common_word_is_found_through_the_port(
         tell(memory)
         conflicts, left_out = found(memory)
         assert conflicts == [("conflict", ("seine", "alps"))]
-        assert left_out == ("1 statements in which rules see no fact: give them slots",)
+        assert left_out == ("1 statement in which rules see no fact: a slot would tell it",)
         slot = memory.get("user/42::seine").slot
         assert slot == Slot(entity="user 42", attribute="home", value="Paris")
 
@@ -67,8 +67,8 @@ def test_without_the_port_it_is_told_that_rules_cannot_see_it(opened: Callable[.
         conflicts, left_out = found(memory)
         assert conflicts == []
         assert left_out == (
-            "1 statements that rule something out: a judge sees what it is",  # "Nothing in particular."
-            "3 statements in which rules see no fact: give them slots",
+            "1 statement ruling something out: a judge sees what it is",  # "Nothing in particular."
+            "3 statements in which rules see no fact: a slot would tell it",
         )
 
 

@@ -152,6 +152,11 @@ class Detector(Protocol):
         ...
 
 
+def counted(number: int, one: str) -> str:
+    """How many there are of what is left out: 1 statement, 2 statements."""
+    return f"{number} {one if number == 1 else one + 's'}"
+
+
 def about(
     detector: Detector,
     rows: Rows,

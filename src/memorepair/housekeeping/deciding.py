@@ -8,6 +8,7 @@ from memorepair.governance import Item
 from memorepair.governance.decisions import ANY, Decisions, Known
 from memorepair.governance.grades import KEPT
 from memorepair.health.checkup import CheckUp
+from memorepair.health.detector import counted
 from memorepair.health.diagnose import decided, sort_of
 from memorepair.health.finding import Damage, Finding, Level
 from memorepair.housekeeping.dividing import places
@@ -27,7 +28,7 @@ def undecided(store: Store, found: CheckUp) -> CheckUp:
     findings = [one for one in (_asked(one, known) for one in found.findings) if one is not None]
     left_out = found.left_out
     if n := len(found.findings) - len(findings):
-        left_out += (f"{n} findings that a person has decided about",)
+        left_out += (f"{counted(n, 'finding')} that a person has decided about",)
     return replace(found, findings=tuple(findings), left_out=left_out)
 
 

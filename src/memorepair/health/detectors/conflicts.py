@@ -30,7 +30,7 @@ from memorepair.health.conflict.facts import (
     facts_of_row,
 )
 from memorepair.health.conflict.judge import Answer
-from memorepair.health.detector import Asked, Found, about
+from memorepair.health.detector import Asked, Found, about, counted
 from memorepair.health.finding import Damage, Finding, Level
 from memorepair.health.rows import Rows
 from memorepair.health.wording import is_record
@@ -86,9 +86,11 @@ class Conflicts:
                 doubtful.append((one, other, "one rules out what the other may say in its own words"))
         told, left_out = self._judged(rows, asked, [*undecided, *doubtful])
         if asked.expected.judge is None and pairs.excluding:
-            left_out += (f"{pairs.excluding} statements that rule something out: a judge sees what it is",)
+            ruling = counted(pairs.excluding, "statement")
+            left_out += (f"{ruling} ruling something out: a judge sees what it is",)
         if pairs.unread:
-            left_out += (f"{pairs.unread} statements in which rules see no fact: give them slots",)
+            unread = counted(pairs.unread, "statement")
+            left_out += (f"{unread} in which rules see no fact: a slot would tell it",)
         findings |= told
         return Found(findings=tuple(findings[pair] for pair in sorted(findings)), left_out=left_out)
 
@@ -125,7 +127,7 @@ class Conflicts:
                     measured={"reason": reason, "proposal": "pending_review"},
                 )
         more = len(undecided) - most
-        return findings, (f"{more} pairs that rules cannot decide",) if more > 0 else ()
+        return findings, (f"{counted(more, 'pair')} that rules cannot decide",) if more > 0 else ()
 
 
 def _decided(rows: Rows, asked: Asked, one: int, other: int) -> Answer:

@@ -16,7 +16,7 @@ from memorepair.health.clusters import Clusters
 from memorepair.health.comparing import MEASURE, NEAR, Comparer, similarity
 from memorepair.health.conflict.compare import slot_of
 from memorepair.health.conflict.facts import facts_of_row
-from memorepair.health.detector import Asked, Found, about
+from memorepair.health.detector import Asked, Found, about, counted
 from memorepair.health.finding import Damage, Finding, Level
 from memorepair.health.hashing import mixed
 from memorepair.health.reading import LONGEST, read
@@ -102,7 +102,8 @@ class _Search:
         elif len(first) > 1:
             thresholds, proposals = self._near(first, clusters)
         if long := int((np.diff(self._reading.words.offsets) == 0).sum()):
-            left_out.append(f"near duplicates of {long} texts without a word, or of more than {LONGEST}")
+            texts = counted(long, "text")
+            left_out.append(f"near duplicates of {texts} without a word, or of more than {LONGEST}")
         findings = [*self._clusters(detector, clusters), *self._groups(detector, proposals)]
         return Found(findings=tuple(findings), thresholds=thresholds, left_out=tuple(left_out))
 
