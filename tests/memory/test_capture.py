@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import cast
 
 import pytest
@@ -149,6 +150,21 @@ def test_what_wrote_nothing_hands_out_what_it_read(store: SqliteStore, put: Put,
         store.get(Key((), "never"))
 
 
+def test_what_is_read_after_the_last_write_flows_out(store: SqliteStore, put: Put) -> None:
+    a, b, c, e = put("a"), put("b"), put("c"), put("e")
+    with Derivation(store, kind=Kind.SUMMARY) as outer:
+        with Derivation(store, kind=Kind.SUMMARY) as inner:
+            inner.read(a)
+            inner.read(b)
+            x = inner.write("x", id="x", uses=[[a], [b]])
+            inner.read(c)
+            inner.read(e)
+            inner.release(e)
+        y = outer.write("y", id="y")
+    assert parents(store, x) == {a, b}
+    assert parents(store, y) == {x, c}
+
+
 def test_what_an_outer_one_reads_inside_counts_for_both(store: SqliteStore, put: Put) -> None:
     a = put("a")
     with Derivation(store, kind=Kind.SUMMARY) as outer, Derivation(store, kind=Kind.SUMMARY) as inner:
@@ -256,6 +272,44 @@ def test_another_store_has_its_own(store: SqliteStore, put: Put, tmp_path: Path)
         y = outer.write("y", id="y")
     assert parents(store, y) == {a}
     assert innermost(store) is None
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_could_be_in_a_write_is_above_it(store: SqliteStore, put: Put, seed: int) -> None:
+    """Blocks in blocks read, write into any of them and raise; every value knows what it was made from."""
+    draw = Random(seed)
+    sources = [put(f"r{place}") for place in range(4)]
+    made_from: dict[Key, set[Key]] = {}
+
+    def block(value: set[Key], around: list[Derivation]) -> set[Key]:
+        value = set(value)
+        with Derivation(store, kind=Kind.SUMMARY) as here:
+            for _ in range(draw.randint(1, 5)):
+                act = draw.random()
+                if act < 0.35:
+                    value.add(draw.choice([here, *around]).read(draw.choice(sources)).key)
+                elif act < 0.6 and len(around) < 3:
+                    with suppress(InterruptedError):
+                        value |= block(value, [*around, here])
+                elif act < 0.9:
+                    name = f"w{len(made_from)}"
+                    made_from[draw.choice([here, *around]).write(name, id=name)] = set(value)
+                elif around:
+                    interrupt()
+        return value
+
+    for _ in range(6):
+        block(set(), [])
+    assert made_from
+    for key, needed in made_from.items():
+        above, waiting = {key}, [key]
+        with suppress(UnknownId):  # its block has raised
+            store.describe(key)
+            while waiting:
+                new = parents(store, waiting.pop()) - above
+                above |= new
+                waiting += new
+            assert needed <= above
 
 
 # threads and tasks ----------------------------------------------------------------------------------

@@ -73,8 +73,8 @@ class Derivation:
     it. A value that was read and not used counts all the same, unless `release` takes it back.
 
     Nested, it begins with what the outer one has read so far (that could have flowed in), unless `isolated`;
-    when it ends, what it wrote counts as read by the outer one (that flows out), or, where it wrote nothing
-    or raised, what it read.
+    when it ends, what it wrote counts as read by the outer one (that flows out), and what it read that is in
+    none of it; where it wrote nothing or raised, all that it read.
 
     Parameters
     ----------
@@ -177,9 +177,11 @@ class Derivation:
                 self._quarantined = report.quarantined
                 written = [draft.key for draft in drafts]
         finally:
-            # An error may have been made of what was read: it flows out as well.
+            # What was read and is in nothing that was written flows out by itself: in a value, or an error.
             if around is not None:
-                around._take(written, [read for read in reads if read not in self._begun])
+                kept = {(read.key, read.version) for draft in drafts for read in draft.reads if written}
+                left = (read for read in reads if read not in self._begun)
+                around._take(written, [read for read in left if (read.key, read.version) not in kept])
 
     @property
     def quarantined(self) -> tuple[Key, ...]:
@@ -212,14 +214,13 @@ class Derivation:
             self._begun.discard(read)  # the outer one may have released it: what was read here flows out
 
     def _take(self, written: Iterable[Key], reads: Iterable[Read]) -> None:
-        """What an inner derivation hands out when it ends: what it wrote, or else what it read."""
+        """What an inner derivation hands out when it ends: what it wrote, and what it read besides."""
         keys = list(written)
         for key in keys:
             self._note(key, self._store.describe(key).version)
         with self._lock:
             self._written.extend(keys)
-            if not keys:
-                self._reads.update(dict.fromkeys(reads))
+            self._reads.update(dict.fromkeys(reads))
 
     def release(self, key: KeyLike) -> None:
         """Declare that nothing of what was read of `key` is in later writes; earlier ones keep their arc.
