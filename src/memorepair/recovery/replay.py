@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from memorepair.errors import ApprovalNeeded, TraceMismatch, UnknownId
+from memorepair.errors import ApprovalNeeded, TraceMismatch
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.artifact import Draft, Json, Key, Read, Scope
 from memorepair.memory.store import Store
 from memorepair.recovery.begun import Begun, require_again
 from memorepair.recovery.run import Asked, Call, Recorder, Said, said
-from memorepair.recovery.standing import Former, last_writers, stood
+from memorepair.recovery.standing import Former, Standing
 from memorepair.recovery.tools import ONCE, Effect, Tool
 from memorepair.recovery.trace import (
     MODEL_STEPS,
@@ -129,8 +129,7 @@ class Replay(Recorder):
         self._drafts: dict[Key, Draft] = {}
         self._put_off: dict[Key, _PutOff] = {}
         self._frozen: dict[Key, None] = {}
-        self._last_writers = last_writers(store, trace.writers, back)
-        self._past: dict[tuple[Key, int], str] = {}
+        self._memory = Standing(store, trace.writers, back, self._frozen)
         self._calls = 0
         self._answer: Step | None = None
         self._written: list[tuple[Tool, Mapping[str, Json], Json]] = []
@@ -145,7 +144,7 @@ class Replay(Recorder):
             calls=self._calls,
             written=tuple(self._written),
             answer=None if self._answer is None else self._answer.content,
-            past=MappingProxyType(self._past),
+            past=MappingProxyType(self._memory.past),
         )
 
     def prepare_world(self) -> None:
@@ -242,7 +241,7 @@ class Replay(Recorder):
         if former is not None:
             stood = former.reads or (Read(key=self.task, relation=Relation.INITIATE),)
         elif back is not None:
-            stood = (Read(key=memory, version=self._reading(memory, back)),)
+            stood = (Read(key=memory, version=self._memory.read_former(memory, back)),)
         else:
             return
         for key, draft in self._drafts.items():
@@ -256,11 +255,6 @@ class Replay(Recorder):
                 params = {NAMED: told_named(draft.reads), **draft.recipe.params}
                 recipe = replace(draft.recipe, params=params)
                 self._drafts[key] = replace(draft, reads=tuple(dict.fromkeys(reads)), recipe=recipe)
-
-    def _reading(self, memory: Key, former: Former) -> int:
-        """A former version as something that was read: its number."""
-        self._past[memory, former.version] = former.draft.content
-        return former.version
 
     def _find(self, name: str, query: str, scope: Scope, limit: int) -> list[Key]:
         reads = [step for step in self._trace.steps.values() if step.recipe.params.get("recall") == name]
@@ -284,25 +278,12 @@ class Replay(Recorder):
     def _search(self, query: str, scope: Scope, limit: int) -> list[Key]:
         """A search in memory as it stands at this place of the run."""
         self._bring([key for key in self._put_off if key.scope == scope])
-        own = self._own(scope)
+        written = {key: draft.content for key, draft in self._drafts.items() if key.scope == scope}
+        here = self._memory.differing(scope) | written
         words = query.casefold().split()
-        mine = [key for key, text in own.items() if all(word in text.casefold() for word in words)]
-        changed = own.keys() | {key for key in self._last_writers if self._is_ahead(key)}
-        stored = self._store.search(query, scope=scope, limit=limit + len(changed))
-        return [*mine, *(hit.artifact.key for hit in stored if hit.artifact.key not in changed)][:limit]
-
-    def _own(self, scope: Scope) -> dict[Key, str]:
-        """What memories of a scope say here and not in the store.
-
-        They stand again, are still as they were before the run wrote on, or the replay has written them.
-        """
-        said = {key: former.draft.content for key, former in self._back.items() if key.scope == scope}
-        for key in self._last_writers:
-            if key.scope == scope and self._is_ahead(key):
-                said.pop(key, None)
-                if (former := self._stood(key)) is not None:
-                    said[key] = former.draft.content
-        return said | {key: draft.content for key, draft in self._drafts.items() if key.scope == scope}
+        mine = [key for key, text in here.items() if text and all(one in text.casefold() for one in words)]
+        stored = self._store.search(query, scope=scope, limit=limit + len(here))
+        return [*mine, *(hit.artifact.key for hit in stored if hit.artifact.key not in here)][:limit]
 
     def _look(self, key: Key, name: str) -> tuple[Said, int | None]:
         recorded = self._trace.steps.get(Key(self._steps, name))
@@ -312,22 +293,7 @@ class Replay(Recorder):
             return lambda: self._drafts[key].content, None  # made with what is made of it
         if key in self._drafts:
             return self._drafts[key].content, None
-        if self._is_ahead(key):
-            former = self._stood(key)
-            if former is None:
-                raise UnknownId(f"nothing stands of {key} from before the run wrote it", witness=key)
-            return former.draft.content, self._reading(key, former)
-        if key in self._back:
-            return self._back[key].draft.content, None
-        there = self._store.get(key)
-        return there.content, there.version
-
-    def _is_ahead(self, memory: Key) -> bool:
-        """Whether what would be read of a memory is what the run wrote only later."""
-        return not self._frozen.keys() >= self._last_writers.get(memory, frozenset())
-
-    def _stood(self, memory: Key) -> Former | None:
-        return stood(self._store, memory, self._trace.writers[memory], self._frozen)
+        return self._memory.read(key)
 
     # steps --------------------------------------------------------------------------------------
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from memorepair.errors import TraceMismatch
-from memorepair.memory.artifact import Draft, Key, State
+from memorepair.errors import TraceMismatch, UnknownId
+from memorepair.memory.artifact import Draft, Key, Scope, State
 from memorepair.memory.store import Store
 
 
@@ -27,21 +27,103 @@ def shown_versions(store: Store, memory: Key) -> list[int]:
     ]
 
 
-def last_writers(
-    store: Store, writers: Mapping[Key, Collection[Key]], back: Mapping[Key, Former]
-) -> dict[Key, frozenset[Key]]:
-    """For each memory that a run wrote, the steps that what would be read of it now was written by.
+class Standing:
+    """Memory as its run had left it at the place that a replay has come to, but for what the replay writes.
 
     Parameters
     ----------
     writers
-        The steps of the run that wrote a memory.
+        For each memory that the run wrote, its steps that did.
     back
-        The versions that come back, where the current ones are out of service.
+        M_back: versions that stand again, of memories that are out of service.
+    passed
+        The steps that the replay has read back so far, in order; it grows.
+    """
 
-    Notes
-    -----
-    None where others have written it since. O(memories + arcs into them).
+    def __init__(
+        self,
+        store: Store,
+        writers: Mapping[Key, Collection[Key]],
+        back: Mapping[Key, Former],
+        passed: Mapping[Key, None],
+    ) -> None:
+        self._store = store
+        self._writers = writers
+        self._back = back
+        self._passed = passed
+        self._last = _last_writers(store, writers, back)
+        self.past: dict[tuple[Key, int], str] = {}
+        """The former versions that were read, with their texts."""
+
+    def is_ahead(self, memory: Key) -> bool:
+        """Whether what would be read of a memory is what the run wrote only later."""
+        return not self._passed.keys() >= self._last.get(memory, frozenset())
+
+    def read(self, memory: Key) -> tuple[str, int | None]:
+        """What a memory says here, in which version; in none that has a number yet where it comes back.
+
+        Raises
+        ------
+        UnknownId, Withdrawn
+            There is nothing.
+        TraceMismatch
+            The version is gone.
+        """
+        if self.is_ahead(memory):
+            former = self._stood(memory)
+            if former is None:
+                raise UnknownId(f"nothing stands of {memory} from before the run wrote it", witness=memory)
+            return former.draft.content, self.read_former(memory, former)
+        if memory in self._back:
+            return self._back[memory].draft.content, None
+        there = self._store.get(memory)
+        return there.content, there.version
+
+    def read_former(self, memory: Key, former: Former) -> int:
+        """Note that a former version was read; its number."""
+        self.past[memory, former.version] = former.draft.content
+        return former.version
+
+    def differing(self, scope: Scope) -> dict[Key, str | None]:
+        """What memories of a scope say here and not in the store; None where there is nothing yet.
+
+        O(memories that the run wrote).
+        """
+        said: dict[Key, str | None] = {
+            key: former.draft.content for key, former in self._back.items() if key.scope == scope
+        }
+        for key in self._last:
+            if key.scope == scope and self.is_ahead(key):
+                former = self._stood(key)
+                said[key] = None if former is None else former.draft.content
+        return said
+
+    def _stood(self, memory: Key) -> Former | None:
+        """The version that stood when the steps passed had written theirs.
+
+        What others have written in between counts: nobody knows on which side of this place it lies, and it
+        is the later word. O(versions of the memory).
+        """
+        writers = self._writers[memory]
+        versions: list[tuple[Former, set[Key]]] = []
+        for version in shown_versions(self._store, memory):
+            for draft in self._store.drafts([(memory, version)]).values():
+                by = {read.key for read in draft.reads}.intersection(writers)
+                versions.append((Former(version=version, draft=draft), by))
+        done = [step for step in self._passed if step in writers]
+        while versions and not versions[-1][1].issubset(done):
+            versions.pop()
+        if done and not any(done[-1] in by for _, by in versions):
+            raise TraceMismatch(f"what {done[-1]} wrote to {memory} is not there any more", witness=memory)
+        return versions[-1][0] if versions else None
+
+
+def _last_writers(
+    store: Store, writers: Mapping[Key, Collection[Key]], back: Mapping[Key, Former]
+) -> dict[Key, frozenset[Key]]:
+    """For each memory that a run wrote, its steps that wrote what would be read of it now.
+
+    O(memories + arcs into them).
     """
     served = sorted(store.served(sorted(writers.keys() - back.keys())))
     reads = [(arc.child, arc.parent) for arc in store.support(served)]
@@ -51,36 +133,3 @@ def last_writers(
         if step in writers.get(memory, ()):
             found.setdefault(memory, set()).add(step)
     return {memory: frozenset(steps) for memory, steps in found.items()}
-
-
-def stood(store: Store, memory: Key, writers: Sequence[Key], passed: Collection[Key]) -> Former | None:
-    """The version that stood when the steps that were passed had written theirs; None where none did.
-
-    Parameters
-    ----------
-    writers
-        The steps of the run that wrote the memory.
-    passed
-        The steps that the replay has read back, in order.
-
-    Raises
-    ------
-    TraceMismatch
-        The version is gone that the last step passed had written.
-
-    Notes
-    -----
-    What others have written in between counts: nobody knows on which side of the replay's place it lies, and
-    it is the later word. O(versions of the memory).
-    """
-    versions: list[tuple[Former, set[Key]]] = []
-    for version in shown_versions(store, memory):
-        for draft in store.drafts([(memory, version)]).values():
-            by = {read.key for read in draft.reads}.intersection(writers)
-            versions.append((Former(version=version, draft=draft), by))
-    done = [step for step in passed if step in writers]
-    while versions and not versions[-1][1].issubset(done):
-        versions.pop()
-    if done and not any(done[-1] in by for _, by in versions):
-        raise TraceMismatch(f"what {done[-1]} wrote to {memory} is not there any more", witness=memory)
-    return versions[-1][0] if versions else None
