@@ -415,3 +415,23 @@ def test_a_former_version_that_is_gone_stops_the_replay(memory: Memory) -> None:
     with pytest.raises(TraceMismatch) as stopped:
         memory.recover("r", home, replacements=home, agent=between, reason="not hers", actor="me")
     assert stopped.value.witness == NOTE
+
+
+def test_what_was_put_off_reads_a_memory_as_it_was_before_a_later_write(memory: Memory) -> None:
+    """Looked at only after that: it stands on what it had read, in no circle with what was made of it."""
+    memory.record("an old note", id="note", scope=SCOPE)
+
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        first = run.recall("note", uses=[here], id="first")
+        run.remember(lambda: f"note on {here.content}", uses=[here, *first], id="note")
+        first[0].content.strip()  # somebody looks
+        run.answer(lambda: here.content, uses=[here], id="answer")
+
+    live(memory, agent)
+    before = memory.store.snapshot()
+    report = memory.recover("r", HOME, agent=agent, reason="not hers", actor="me")
+    assert report.reinstated.keys() == {HOME, NOTE}
+    assert memory.get(NOTE).content == "an old note"
+    declared = event_of(memory.store, report.case)
+    assert soundness_violations(before, declared, memory.store.snapshot()) == ()

@@ -56,7 +56,7 @@ def publish(
     Parameters
     ----------
     past
-        The former versions that it has read as the run had left them.
+        The former versions that it has read: in their place stands what comes back.
 
     Raises
     ------
@@ -72,6 +72,7 @@ def publish(
         else _next_version(store, key)
         for key, draft in everything.items()
     }
+    again = {(key, former.version): versions[key] for key, former in back.items()}
     outside = {read.key for draft in everything.values() for read in draft.reads} - versions.keys()
     versions |= {key: there.version for key, there in store.served(sorted(outside)).items()}
 
@@ -80,7 +81,9 @@ def publish(
         if lost := [read.key for read in draft.reads if read.version is None and read.key not in versions]:
             raise StaleRead(f"{draft.key} stands on {lost[0]}, which left service meanwhile", witness=lost[0])
         return tuple(
-            replace(read, version=versions.get(read.key) if read.version is None else read.version)
+            replace(read, version=versions[read.key])
+            if read.version is None
+            else replace(read, version=again.get((read.key, read.version), read.version))
             for read in draft.reads
         )
 
@@ -103,7 +106,7 @@ def publish(
         brought=[
             replace(draft, reads=standing(draft)) for key, draft in everything.items() if key not in open_
         ],
-        past=past,
+        past=[one for one in past if one not in again],
         expect=same_cascade,
     )
 

@@ -64,16 +64,16 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PutOff:
-    """What is made only when it is used: what it stands on, how it is made, its place among such."""
+    """What is made only when it is used.
 
-    reads: tuple[Read, ...]
+    `newest` is what it stands on in no version that has a number yet, `uses` what of that was put off before
+    it, `place` its own place.
+    """
+
+    newest: frozenset[Key]
+    uses: tuple[Key, ...]
     make: Callable[[], object]
     place: int
-
-    @property
-    def uses(self) -> list[Key]:
-        """The keys of what it stands on."""
-        return [read.key for read in self.reads]
 
 
 class Replay(Recorder):
@@ -173,7 +173,8 @@ class Replay(Recorder):
             return self._read_back(recorded, asked)
         if recorded is None or asked.key in self._again:
             return self._take(asked)
-        return self._later(Step(asked.key, asked.kind, lambda: self._take(asked).content), asked.reads)
+        self._put(asked.key, asked.reads, lambda: self._make(asked))
+        return Step(asked.key, asked.kind, lambda: self._made(asked.key))
 
     def _begin(self, call: Call, later: Callable[[], Step] | None) -> Step | None:
         action, result = call.action, call.result
@@ -187,8 +188,9 @@ class Replay(Recorder):
                 return self._read_back(observed, result)
         wanted = recorded is None or observed is None or not self._again.isdisjoint((action.key, result.key))
         if not wanted:
-            step = Step(result.key, result.kind, lambda: self._called(call, later))
-            return self._later(step, action.reads)
+            self._put(result.key, action.reads, lambda: self._call_late(call, later))
+            return Step(result.key, result.kind, lambda: self._made(result.key))
+        self._bring(read.key for read in action.reads)
         self._make_ready(call)
         return None
 
@@ -199,8 +201,8 @@ class Replay(Recorder):
             self._written.append((call.tool, MappingProxyType(dict(call.arguments)), observed))
         recorded = self._trace.steps.get(call.action.key)
         if recorded is None or not self._holds(recorded):
-            self._take(call.action)
-        return self._take(replace(call.result, say=canonical(observed)))
+            self._make(call.action)
+        return self._make(replace(call.result, say=canonical(observed)))
 
     def _keep(self, mutation: Asked, memory: Draft, content: Said) -> Key:
         recorded = self._trace.steps.get(mutation.key)
@@ -215,35 +217,28 @@ class Replay(Recorder):
             self._read_back(recorded, mutation)
             if memory.key in self._drafts:  # by an earlier write, taken again: this one stands
                 self._forget_former(memory.key)
-        elif recorded is None or mutation.key in self._again or memory.key in self._drafts:
+            return memory.key
+        reads = (*mutation.reads, *memory.reads)
+        if recorded is None or mutation.key in self._again or memory.key in self._drafts:
+            self._bring(read.key for read in reads)
             self._wrote(mutation, memory, content)  # what is written at all ends as it was written last
         else:
-            self._put_off[memory.key] = _PutOff(
-                reads=(*mutation.reads, *memory.reads),
-                make=lambda: self._wrote(mutation, memory, content),
-                place=self._place,
-            )
+            self._put(memory.key, reads, lambda: self._wrote(mutation, memory, content))
         return memory.key
 
     def _wrote(self, mutation: Asked, memory: Draft, content: Said) -> None:
-        self._take(mutation)
+        self._make(mutation)
         text = said(content)
         self._forget_former(memory.key)
         self._drafts[memory.key] = replace(memory, content=text)
 
     def _forget_former(self, memory: Key) -> None:
-        """Let what has read a memory before it is written stand on what it read.
-
-        That is the version that was to come back; of what the replay wrote itself, and never publishes, it is
-        what that was made from.
-        """
-        former, back = self._drafts.pop(memory, None), self._back.get(memory)
-        if former is not None:
-            stood = former.reads or (Read(key=self.task, relation=Relation.INITIATE),)
-        elif back is not None:
-            stood = (Read(key=memory, version=self._memory.read_former(memory, back)),)
-        else:
+        """Let what has read what the replay wrote, and does not publish, stand on what that was made from."""
+        if memory not in self._drafts:
             return
+        self._bring([key for key, one in self._put_off.items() if memory in one.newest])
+        former = self._drafts.pop(memory)
+        stood = former.reads or (Read(key=self.task, relation=Relation.INITIATE),)
         for key, draft in self._drafts.items():
             if any(_is_newest(read, memory) for read in draft.reads):
                 reads = [
@@ -316,17 +311,27 @@ class Replay(Recorder):
         return Step(asked.key, asked.kind, self._served[asked.key].content)
 
     def _take(self, asked: Asked) -> Step:
+        self._bring(read.key for read in asked.reads)
+        return self._make(asked)
+
+    def _make(self, asked: Asked) -> Step:
         there = self._drafts.get(asked.key)
         if there is None:
-            self._bring(read.key for read in asked.reads)
             there = asked.draft(said(asked.say))
             self._drafts[asked.key] = there
             self._calls += asked.kind in MODEL_STEPS
         return Step(asked.key, asked.kind, there.content)
 
-    def _later(self, step: Step, reads: tuple[Read, ...]) -> Step:
-        self._put_off[step.key] = _PutOff(reads=reads, make=lambda: step.content, place=self._place)
-        return step
+    def _put(self, key: Key, reads: tuple[Read, ...], make: Callable[[], object]) -> None:
+        """Put off; it stands on memories as they are now, not on what is put off after it."""
+        newest = frozenset(read.key for read in reads if read.version is None)
+        uses = tuple(read for read in newest if read in self._put_off)
+        self._put_off[key] = _PutOff(newest=newest, uses=uses, make=make, place=self._place)
+
+    def _made(self, key: Key) -> str:
+        """What something that was put off says, now that somebody looks."""
+        self._bring([key])
+        return self._drafts[key].content
 
     def _bring(self, keys: Iterable[Key]) -> None:
         """Make what was put off and is stood on now, with all that it stands on, the earliest first."""
@@ -341,17 +346,16 @@ class Replay(Recorder):
             if self._put_off.pop(key, None) is not None:
                 one.make()
 
-    def _called(self, call: Call, later: Callable[[], Step] | None) -> str:
+    def _call_late(self, call: Call, later: Callable[[], Step] | None) -> None:
         if later is None:
             raise TraceMismatch(
                 f"{call.result.key} is needed after all, and cannot be awaited here", witness=call.result.key
             )
         self._make_ready(call)
-        return later().content
+        later()
 
     def _make_ready(self, call: Call) -> None:
         """Whatever has to be right before a tool runs; its call is the next thing that happens."""
-        self._bring(read.key for read in call.action.reads)
         self._require_approval(call)
         action, text, effect = call.action.key, said(call.action.say), call.tool.effect
         if self._begun is not None:

@@ -59,8 +59,8 @@ class Standing:
         """Whether what would be read of a memory is what the run wrote only later."""
         return not self._passed.keys() >= self._last.get(memory, frozenset())
 
-    def read(self, memory: Key) -> tuple[str, int | None]:
-        """What a memory says here, in which version; in none that has a number yet where it comes back.
+    def read(self, memory: Key) -> tuple[str, int]:
+        """What a memory says here, and in which version.
 
         Raises
         ------
@@ -69,20 +69,15 @@ class Standing:
         TraceMismatch
             The version is gone.
         """
-        if self.is_ahead(memory):
-            former = self._stood(memory)
-            if former is None:
-                raise UnknownId(f"nothing stands of {memory} from before the run wrote it", witness=memory)
-            return former.draft.content, self.read_former(memory, former)
-        if memory in self._back:
-            return self._back[memory].draft.content, None
+        ahead = self.is_ahead(memory)
+        former = self._stood(memory) if ahead else self._back.get(memory)
+        if former is not None:
+            self.past[memory, former.version] = former.draft.content
+            return former.draft.content, former.version
+        if ahead:
+            raise UnknownId(f"nothing stands of {memory} from before the run wrote it", witness=memory)
         there = self._store.get(memory)
         return there.content, there.version
-
-    def read_former(self, memory: Key, former: Former) -> int:
-        """Note that a former version was read; its number."""
-        self.past[memory, former.version] = former.draft.content
-        return former.version
 
     def differing(self, scope: Scope) -> dict[Key, str | None]:
         """What memories of a scope say here and not in the store; None where there is nothing yet.
