@@ -511,6 +511,8 @@ def test_a_memory_that_another_run_stands_on_is_written_again(memory: Memory) ->
     def first(run: Recorder) -> None:
         home = run.read(HOME, id="home")
         run.remember(lambda: f"lives where {home.content}", uses=[home], id="note")
+        if "Paris" in home.content:
+            run.remember("far away", uses=[home], id="note")
         run.remember(lambda: f"nobody asks for {home.content}", uses=[home], id="diary")
         run.answer("noted", id="answer")
 
@@ -523,7 +525,10 @@ def test_a_memory_that_another_run_stands_on_is_written_again(memory: Memory) ->
         with memory.run(task=name, scope=SCOPE, id=name) as run:
             agent(run)
     report = memory.recover("first", HOME, agent=first, **WHO)
-    assert {key.id for key in report.plan.again} == {"home", "remember user/42::note"}
+    assert {key.id for key in report.plan.again} == {
+        "home",
+        *("remember user/42::note", "remember user/42::note #2"),  # a replay may not come to the last
+    }
     assert report.left == (Key(SCOPE, "diary"),)
     assert memory.replay(report.case, "second", second).answer == "lives where home is Lyon"
 

@@ -143,8 +143,11 @@ def make_plan(
     lost = np.array([key in gone for key in keys], np.bool_)
     tails, heads = _uses(trace, place, gone)
 
-    last = {trace.writers[memory][-1] for memory in awaited}
-    outcome = [trace.answer is None or step.key in last or _is_outcome(step, trace.answer) for step in steps]
+    # Every writing of it: a replay that branches may not come to the last.
+    writing = {step for memory in awaited for step in trace.writers[memory]}
+    outcome = [
+        trace.answer is None or step.key in writing or _is_outcome(step, trace.answer) for step in steps
+    ]
     wanted = lost & np.array(outcome, np.bool_)
     leads = slice_to(Digraph.from_arcs(len(keys), tails, heads), wanted)
     required = wanted | (lost & leads)
