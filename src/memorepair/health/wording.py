@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+
+from memorepair.memory.normalform import normal_form
 
 CJK = "\u3040-\u30ff\u3400-\u9fff"
 """Written without spaces: a character is a word."""
@@ -91,9 +92,7 @@ class Wording:
 
 def normal(text: str) -> str:
     """Width, case and white space in one spelling."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    return " ".join(text.casefold().split())
+    return " ".join(normal_form("NFKC", text).casefold().split())
 
 
 def wording(text: str) -> Wording:

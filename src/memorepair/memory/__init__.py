@@ -28,6 +28,7 @@ barrier      what is served, and the moves that change it
 doors        the only places where content leaves to serve
 export       every version as it may leave
 merging      versions from elsewhere, taken over without changing what is here
+normalform   forms of Unicode, in time that no text can make quadratic
 catalogue    what there is, without content
 survey       current versions as columns, for a check-up
 engine       what repair may see of what is not served

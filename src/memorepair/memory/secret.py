@@ -10,12 +10,12 @@ import hmac
 import json
 import os
 import struct
-import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
 from memorepair.errors import CorruptStore, StoreError
+from memorepair.memory.normalform import normal_form
 
 KEY_BYTES = 32
 _SHORT = 16  # bytes: forging one takes 2**128 guesses, and there is one in most rows of the journal
@@ -37,7 +37,7 @@ def unsettled(key: Path) -> Path:
 
 def folded(text: str) -> str:
     """What a text says, whatever its case, width and white space."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(normal_form("NFKC", text).casefold().split())
 
 
 class Secret:

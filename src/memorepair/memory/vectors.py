@@ -7,7 +7,6 @@ versions may be ranked is decided by the door that reads them (`doors.near`).
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorepair.errors import InvalidInput
+from memorepair.memory.normalform import normal_form
 from memorepair.memory.values import check_type, check_word, named
 
 Vectors = NDArray[np.float32]
@@ -199,7 +199,7 @@ class HashedNgrams:
 
 
 def _folded(text: str) -> str:
-    return f" {' '.join(_RUN.findall(unicodedata.normalize('NFKC', text).casefold()))} "
+    return f" {' '.join(_RUN.findall(normal_form('NFKC', text).casefold()))} "
 
 
 def _batches(texts: Sequence[str]) -> Iterator[tuple[int, list[tuple[int, str]]]]:

@@ -9,6 +9,7 @@ from html import unescape
 from urllib.parse import unquote
 
 from memorepair.memory.artifact import Artifact, Draft, Json, Key, Recipe, Slot, TaskCase
+from memorepair.memory.normalform import normal_form
 from memorepair.memory.secret import folded
 from memorepair.repair.checks.marks import Run, field_runs, recognised
 from memorepair.repair.jsontext import canonical
@@ -88,7 +89,7 @@ def _said(text: str) -> str:
 
 def _bare(text: str) -> str:
     """The letters and digits of a text, whatever their case, width and accents, and what is between them."""
-    plain = unicodedata.normalize("NFKD", unescape(unquote(text))).casefold()
+    plain = normal_form("NFKD", unescape(unquote(text))).casefold()
     return "".join(sign for sign in plain if sign.isalnum())
 
 

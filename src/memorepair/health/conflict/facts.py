@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +13,7 @@ from memorepair.health.conflict.tables import Tables
 from memorepair.health.rows import Rows
 from memorepair.health.wording import CJK, is_cjk, is_record, normal
 from memorepair.memory.artifact import Slot
+from memorepair.memory.normalform import normal_form
 
 TABLES: tuple[Tables, ...] = (ENGLISH, CHINESE)
 """The languages, in the order they are tried; a new one is a file with a `Tables`, and its line here."""
@@ -135,7 +135,7 @@ _FILLERS = frozenset().union(*(tables.fillers for tables in TABLES))
 
 def cleaned(text: str) -> str:
     """Lower case, with persons, times, numbers and units in one spelling."""
-    out = unicodedata.normalize("NFKC", text).casefold().replace("’", "'").strip(" .。!！")
+    out = normal_form("NFKC", text).casefold().replace("’", "'").strip(" .。!！")
     for tables in TABLES:
         for pattern, replacement in tables.spelling:
             out = pattern.sub(replacement, out)

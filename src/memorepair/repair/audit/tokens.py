@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memorepair.graphs.digraph import read_only
+from memorepair.memory.normalform import normal_form
 from memorepair.repair.audit.ragged import Ints, distinct, expand, numbered, offsets_of
 
 _MONTHS = {
@@ -64,7 +64,7 @@ def normal(text: str) -> str:
     07:00 PM and 19:00:00 become t1900, May 20th and 2024-05-20 become d0520, 1,204.0 becomes 1204.
     """
     if not text.isascii():
-        text = _UNSPACED.sub(r" \g<0> ", unicodedata.normalize("NFKC", text))
+        text = _UNSPACED.sub(r" \g<0> ", normal_form("NFKC", text))
     text = text.lower()
     text = _ISO_DATE.sub(r" d\1\2 ", text)
     if ":" in text:

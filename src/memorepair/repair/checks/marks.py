@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TypeAlias
 
 from memorepair.memory.artifact import Json, Key
+from memorepair.memory.normalform import normal_form
 from memorepair.repair.jsontext import canonical
 from memorepair.repair.operators.sentences import sentences, tokens
 
@@ -101,8 +101,8 @@ def unsaid(marks_of: Mapping[Run, Key], texts: Iterable[str]) -> dict[Run, Key]:
 
 def _words(text: str) -> Iterator[list[str]]:
     # Composed before words are told apart, the width of letters word by word: it would move full stops.
-    for sentence in sentences(unicodedata.normalize("NFC", text)):
-        yield [unicodedata.normalize("NFKC", word) for word in tokens(sentence)]
+    for sentence in sentences(normal_form("NFC", text)):
+        yield [normal_form("NFKC", word) for word in tokens(sentence)]
 
 
 def _identifier(word: str) -> bool:
