@@ -173,12 +173,16 @@ class StepFailed(MemoRepairError, RuntimeError):
     """An operator could not produce a successor.
 
     `cost` is what it has spent all the same, in the unit of the candidates' costs; None where it is not
-    known.
+    known. `quotes_own` is False where the operator says that the message quotes nothing of the artifact's own
+    version before, which may have been withdrawn: of an operator that was given it, no other message is told.
     """
 
-    def __init__(self, message: str, *, witness: object = None, cost: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, witness: object = None, cost: float | None = None, quotes_own: bool = True
+    ) -> None:
         super().__init__(message, witness=witness)
         self.cost = cost
+        self.quotes_own = quotes_own
 
 
 class StoreError(MemoRepairError, OSError):

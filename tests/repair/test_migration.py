@@ -294,3 +294,32 @@ def test_a_split_in_a_memory(tmp_path: Path) -> None:
             ],
             "result": "{a.name} of {a-address.city}",
         }
+
+
+def test_why_a_chain_was_not_carried_over_is_told_and_nothing_of_the_chain(tmp_path: Path) -> None:
+    account = "account-4711"
+    step: dict[str, Json] = {"name": account, "tool": "get", "arguments": {"id": account, "user": 2}}
+    chains: dict[str, tuple[Json, str]] = {
+        "dropped": ({"steps": [{**step, "outputs": ["fax"]}], "result": f"{{{account}.fax}}"}, "was dropped"),
+        "twice": ({"steps": [{**step, "arguments": {"id": account, "key": 1}}]}, "both be id"),
+        "no-chain": ({"steps": [{"name": account}], account: 1}, "InvalidInput"),
+    }
+    new = interface(
+        get={
+            "arguments": {"id": {"renamed_from": "key"}, "user": {}},
+            "outputs": {"name": {}},
+            "dropped": {"outputs": ["fax"]},
+        }
+    )
+    with Memory.open(tmp_path / "a.db") as memory:
+        tools = memory.record(interface(get={}), id="tools@1")
+        with memory.deriving(kind=Kind.SKILL, arch=Arch.CHAIN, recipe=Recipe(operator="rewrite-chain")) as d:
+            d.read(tools)
+            for id, (chain, _) in chains.items():
+                d.write(json.dumps(chain), id=id)
+        case = memory.migrate(tools, Interface(key=tools, content=new), reason="renamed", actor="me")
+        reasons = {one.key.id: one.why for one in memory.repair(case).still_withdrawn}
+        for id, (_, why) in chains.items():
+            assert why in reasons[id]
+            assert account not in reasons[id]
+            assert account not in memory.explain(id).why

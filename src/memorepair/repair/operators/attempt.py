@@ -23,14 +23,15 @@ class Failure:
 def attempt(operator: Operator, call: Call) -> Made | Failure:
     """What the operator makes of the call, checked, or why it makes nothing.
 
-    What is raised by an operator that was given the artifact's own version is told by its type alone: the
-    words may quote what was withdrawn.
+    What is raised by an operator that was given the artifact's own version is told by its type alone, unless
+    it says that its words quote nothing of that version: they may quote what was withdrawn.
     """
     # Operators are other people's code: whatever they raise is the failure of one step, never of the repair.
     try:
         made: object = operator.make(call)
     except Exception as error:  # noqa: BLE001 - the boundary to operators; the reason is kept and reported
-        reason = type(error).__name__ if call.own is not None else told(error)
+        hidden = call.own is not None and not (isinstance(error, StepFailed) and error.quotes_own is False)
+        reason = type(error).__name__ if hidden else told(error)
         return Failure(reason=reason, cost=number(error.cost) if isinstance(error, StepFailed) else None)
     if not isinstance(made, Made):
         return Failure(reason=f"the operator returned {type(made).__name__}, not Made")

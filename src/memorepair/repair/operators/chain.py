@@ -46,6 +46,8 @@ def adapt(procedure: Procedure, contracts: Mapping[str, Contract], *, old_words:
         A step, or the result, uses an output that was dropped; two names of a step would become one; a
         default would be read as a template.
 
+    No message quotes the procedure: it names what the contracts hold, and counts the steps.
+
     Notes
     -----
     Linear in the procedure and, for each step, in the contracts of its tool.
@@ -310,9 +312,10 @@ class ChainRewrite:
         Raises
         ------
         StepFailed
-            There is no version to rewrite, and the recipe stores no steps.
+            There is no version to rewrite, and the recipe stores no steps; an interface is malformed, or the
+            procedure cannot be carried to it.
         InvalidInput
-            The procedure or an interface is malformed.
+            The procedure is malformed.
         """
         if call.own is not None:
             before = parse(call.own)
@@ -321,10 +324,14 @@ class ChainRewrite:
         else:
             raise StepFailed("the recipe stores no procedure to make the chain from", witness=call.key)
         procedure = read_procedure(before)
-        after = procedure
-        if call.own is not None:
-            after = adapt(after, read_contracts(call.interfaces.values()), old_words=True)
-        after = adapt(after, read_contracts(interfaces_of(call)), old_words=False)
+        try:
+            after = procedure
+            if call.own is not None:
+                after = adapt(after, read_contracts(call.interfaces.values()), old_words=True)
+            after = adapt(after, read_contracts(interfaces_of(call)), old_words=False)
+        except (InvalidInput, StepFailed) as error:
+            # Those messages name what the interfaces hold, and count the steps; none quotes the procedure.
+            raise StepFailed(error.message, witness=error.witness, quotes_own=False) from error
         if call.own is not None and after == procedure:
             return Made(content=call.own)
         return Made(content=written(after))
