@@ -77,6 +77,7 @@ class Publication:
         successors: Sequence[Successor],
         releases: Sequence[Release],
         brought: Sequence[Prepared],
+        verdicts: tuple[tuple[str, str], ...],
         past: Collection[Versioned],
         expect: Callable[[], None] | None,
     ) -> None:
@@ -149,6 +150,11 @@ class Publication:
             self._barrier.lift([*new.values(), *(old.vid for old in released)])
             self._unstage(new.values())
             joined = self._join(brought, later)
+            there = find(self._db, [one.draft.key for one in brought]) if verdicts else {}
+            self._db.many(
+                "INSERT INTO verdict(seq, vid, name, word) VALUES(?,?,?,?)",
+                ((seq, one.vid, name, word) for one in there.values() for name, word in verdicts),
+            )
             self._journal.add(seq, ((vid, State.ACTIVE, State.ACTIVE) for vid in joined))
             self._journal.stand(seq, [*new.values(), *(old.vid for old in released), *joined])
 

@@ -572,13 +572,14 @@ class SqliteStore:
         releases: Sequence[Release] = (),
         *,
         brought: Sequence[Draft] = (),
+        verdicts: tuple[tuple[str, str], ...] = (),
         past: Collection[tuple[Key, int]] = (),
         expect: Callable[[], None] | None = None,
         dry_run: bool = False,
     ) -> None:
         prepared = prepare(brought) if dry_run else self._prepare_late(brought)
         with self._writing(full=True, keep=not dry_run):
-            self._publication.publish(case, successors, releases, prepared, past, expect)
+            self._publication.publish(case, successors, releases, prepared, verdicts, past, expect)
 
     def discard_staged(self, case: int) -> int:
         with self._writing():

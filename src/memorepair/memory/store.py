@@ -457,6 +457,7 @@ class Store(Protocol):
         releases: Sequence[Release] = (),
         *,
         brought: Sequence[Draft] = (),
+        verdicts: tuple[tuple[str, str], ...] = (),
         past: Collection[tuple[Key, int]] = (),
         expect: Callable[[], None] | None = None,
         dry_run: bool = False,
@@ -468,6 +469,8 @@ class Store(Protocol):
         brought
             Artifacts outside the cascade that the case writes beside, new ones or next versions; they and the
             successors may read each other.
+        verdicts
+            The words of the validation of all that is brought; none where nothing has validated it.
         past
             Former versions that what is published has read, as versions that `history` shows.
         expect

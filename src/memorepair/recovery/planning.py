@@ -134,7 +134,8 @@ def make_plan(
     The outcomes are the final answer, what the run did to the world, and what others await of it: an affected
     write is taken again even where the answer does not rest on it. An answer that the fault does not reach,
     or that stands on other evidence, holds like any other step: nothing outside the cascade is changed. Of a
-    run that came to no answer nobody knows what one would need: all that is affected is taken again.
+    run that came to no answer nobody knows what one would need: all that is affected is taken again. What
+    only an undone recovery had brought is no outcome of the run.
     ExecClosure is the selection with w = 0, the outcomes required and ties fewest. O(steps + arcs).
     """
     keys = tuple(trace.steps)
@@ -149,6 +150,7 @@ def make_plan(
         trace.answer is None or step.key in writing or _is_outcome(step, trace.answer) for step in steps
     ]
     wanted = lost & np.array(outcome, np.bool_)
+    wanted &= ~np.array([step.undone for step in steps], np.bool_)
     leads = slice_to(Digraph.from_arcs(len(keys), tails, heads), wanted)
     required = wanted | (lost & leads)
     # i requires j where i consumes the result of j, and that cannot be read back.

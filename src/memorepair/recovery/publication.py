@@ -106,6 +106,7 @@ def publish(
         brought=[
             replace(draft, reads=standing(draft)) for key, draft in everything.items() if key not in open_
         ],
+        verdicts=REPLAYED,
         past=[one for one in past if one not in again],
         expect=same_cascade,
     )

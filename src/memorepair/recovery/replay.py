@@ -120,7 +120,8 @@ class Replay(Recorder):
     ) -> None:
         super().__init__(store, scope=trace.scope[:-1], id=trace.id)
         self._trace = trace
-        self._again = frozenset(again)
+        # What only an undone recovery had brought is a new step: the run itself had not come there.
+        self._again = frozenset(again) | {key for key, step in trace.steps.items() if step.undone}
         self._back = back
         self._stated = frozenset(stated)
         self._approved = frozenset(approved)

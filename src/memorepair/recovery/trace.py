@@ -10,7 +10,7 @@ from typing import TypeAlias
 from memorepair.errors import InvalidInput, UnknownId
 from memorepair.graphs.terms import Kind, Relation
 from memorepair.memory.arguments import as_key, as_member, as_scope
-from memorepair.memory.artifact import Json, Key, Listing, Read, Recipe, Scope, State
+from memorepair.memory.artifact import CaseStatus, Json, Key, Listing, Read, Recipe, Scope, State
 from memorepair.memory.exchange import SupportArc
 from memorepair.memory.store import Store
 from memorepair.recovery.tools import Effect
@@ -85,12 +85,15 @@ class Recorded:
         What it was made from, in the order it was given.
     effect
         Of the tool, for an action and its observation; None for other steps.
+    undone
+        An undone recovery had brought it: no step of the run, though what it did to the world stands.
     """
 
     listing: Listing
     support: tuple[SupportArc, ...]
     recipe: Recipe
     effect: Effect | None
+    undone: bool = False
 
     @property
     def key(self) -> Key:
@@ -231,6 +234,9 @@ def read_trace(store: Store, scope: Scope) -> Trace:
     support: dict[Key, list[SupportArc]] = {key: [] for key in keys}
     for arc in store.support(keys):
         support[arc.child].append(arc)
+    # An undo gives every barrier back to its former owner: what the case still bars is what it had brought.
+    cases = {one.case for one in listings if one.case is not None and out_of_service(one)}
+    undone = {case for case in cases if store.case(case).status is CaseStatus.UNDONE}
     steps = {}
     for listing in sorted(listings, key=lambda one: (place_of(recipes[one.key]), one.key)):
         recipe = recipes[listing.key]
@@ -239,14 +245,16 @@ def read_trace(store: Store, scope: Scope) -> Trace:
             support=tuple(support[listing.key]),
             recipe=recipe,
             effect=effect_of(recipe),
+            undone=out_of_service(listing) and listing.case in undone,
         )
+    of_run = {key: step for key, step in steps.items() if not step.undone}
     writers: dict[Key, tuple[Key, ...]] = {}
-    for key, step in steps.items():
+    for key, step in of_run.items():
         written = step.recipe.params.get(WRITES)
         if isinstance(written, str):
             memory = as_key(written)
             writers[memory] = (*writers.get(memory, ()), key)
-    answers = [key for key, step in steps.items() if step.kind is Kind.ANSWER]
+    answers = [key for key, step in of_run.items() if step.kind is Kind.ANSWER]
     return Trace(
         scope=scope,
         steps=MappingProxyType(steps),

@@ -341,13 +341,14 @@ class _Audit:
     def _outside(self) -> Iterable[Violation]:
         """What changed although the event does not reach it.
 
-        The event may bring an interface's version, and the replay of a run the next version of a memory.
+        The event may bring an interface's version, and the replay of a run the next version of a memory, or
+        of what had left with an earlier case.
         """
         for key, was in self.before.current.items():
             now = self.after.current.get(key)
             if key in self.cascade or now is None or now.version == was.version:
                 continue
-            brought = key in self.fresh or self._written_again(key)
+            brought = key in self.fresh or self._written_again(key) or self._brought_again(key, was)
             if not brought or (key, now.version) in self.before.versions:
                 what = "a version changed outside the cascade"
                 yield Violation(law=5, key=key, what=what, witness=(was.version, now.version))
@@ -357,7 +358,7 @@ class _Audit:
                 continue
             if then.state is view.state:
                 continue
-            brought = key in self.fresh or self._written_again(key)
+            brought = key in self.fresh or self._written_again(key) or self._brought_again(key, view)
             if not brought or then.state is not State.SUPERSEDED:
                 what = "a state changed outside the cascade"
                 yield Violation(law=5, key=key, what=what, witness=(version, view.state, then.state))
@@ -367,6 +368,15 @@ class _Audit:
         return self.event.kind is EventKind.RECOVER and any(
             parent in self.grounded and self.after.current[parent].kind is Kind.MEMORY_MUTATION
             for parent, _ in self.read_after.get(key, ())
+        )
+
+    def _brought_again(self, key: Key, was: VersionView) -> bool:
+        """Whether a validated version stands in place of what a recovery that was undone had brought."""
+        return (
+            self.event.kind is EventKind.RECOVER
+            and was.state is State.ARCHIVED
+            and was.case is not None
+            and self.after.current[key].validated
         )
 
     def _lost(self) -> Iterable[Violation]:

@@ -1,0 +1,99 @@
+"""Recoveries one after the other: of a run whose recovery was undone, of runs that write one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from memorepair.errors import UnknownId, Withdrawn
+from memorepair.facade import Memory
+from memorepair.memory.artifact import Json, Key
+from memorepair.recovery import Effect, Recorder, RecoveryReport, Tool
+from memorepair.recovery.trace import TAKEN_BACK
+from memorepair.repair.soundness import soundness_violations
+from memorepair.repair.withdrawal import event_of
+
+SCOPE = ("user", "42")
+HOME, ASIDE, NOTE = (Key(SCOPE, id) for id in ("home", "aside", "note"))
+RUN = (*SCOPE, "run:r")
+Agent = Callable[[Recorder], None]
+
+
+def live(memory: Memory, *agents: Agent) -> None:
+    """The runs `r`, `r1` ..., after a stranger wrote Paris over Lyon; the first may break off."""
+    memory.record("home is Lyon", id="home", scope=SCOPE)
+    memory.record("home is Paris", id="home", scope=SCOPE)
+    for number, agent in enumerate(agents):
+        try:
+            with memory.run(task="dinner", scope=SCOPE, id=f"r{number or ''}") as run:
+                agent(run)
+        except KeyboardInterrupt:
+            pass
+
+
+def recovered(memory: Memory, *agents: Agent, tools: tuple[Tool, ...] = ()) -> RecoveryReport:
+    before = memory.store.snapshot()
+    report = memory.recover("r", HOME, agent=agents[0], tools=tools, reason="not hers", actor="me")
+    for number, agent in enumerate(agents[1:], 1):
+        report = memory.replay(report.case, f"r{number}", agent, tools=tools)
+    declared = event_of(memory.store, report.case)
+    found = soundness_violations(before, declared, memory.store.snapshot())
+    # A note of what was taken back is no part of the case: it says what has happened in the world.
+    assert [one for one in found if not one.key.id.endswith(TAKEN_BACK)] == []
+    assert memory.store.check() == []
+    return report
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+def test_what_an_undone_recovery_had_brought_is_new_to_the_next_one(memory: Memory, breaks: bool) -> None:
+    """Its branch is taken again whole: its steps, its memory, its call, and the answer the run never had."""
+    booked: list[str] = []
+    first = breaks
+
+    def cancel(arguments: object, result: Json) -> None:
+        booked.remove(str(result))
+
+    def act(table: str) -> Json:
+        booked.append(table)
+        return table
+
+    book = Tool(name="book", function=act, effect=Effect.COMPENSATABLE_WRITE, compensation=cancel)
+
+    def agent(run: Recorder) -> None:
+        home = run.read(HOME, id="home")
+        if home.content.endswith("Lyon"):
+            foot = run.input("by foot", id="foot")  # stands on nothing of the fault
+            plan = run.plan("cross the bridge", uses=[foot, home], id="plan")
+            done = run.call(book, plan=plan, id="book", table="beyond the bridge")
+            run.remember(lambda: f"she walked {done.content}", uses=[done], id="aside")
+        if first:
+            raise KeyboardInterrupt
+        run.answer(lambda: home.content, uses=[home], id="answer")
+
+    live(memory, agent)
+    first = False
+    for _ in range(3):
+        report = recovered(memory, agent, tools=(book,))
+        assert report.answer == memory.get(Key(RUN, "answer")).content == "home is Lyon"
+        assert memory.get(ASIDE).content == 'she walked "beyond the bridge"'
+        assert booked == ["beyond the bridge"]
+        memory.undo(report.case, reason="hers after all", actor="me")
+        assert memory.trace("r").answer == (None if breaks else Key(RUN, "answer"))
+        with pytest.raises((UnknownId, Withdrawn)):
+            memory.get(ASIDE)
+
+
+def test_a_memory_that_two_recovered_runs_write_is_validated_as_the_last_one_leaves_it(
+    memory: Memory,
+) -> None:
+    def agent(run: Recorder) -> None:
+        home = run.read(HOME, id="home")
+        run.remember(lambda: f"run {run.id}: {home.content}", uses=[home], id="note")
+        note = run.read(NOTE, id="note")
+        run.answer(lambda: note.content, uses=[note], id="answer")
+
+    live(memory, agent, agent)
+    report = recovered(memory, agent, agent)
+    assert report.answer == memory.get(NOTE).content == "run r1: home is Lyon"
+    assert memory.get(Key(RUN, "answer")).content == "run r: home is Lyon"
