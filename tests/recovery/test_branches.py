@@ -435,3 +435,21 @@ def test_what_was_put_off_reads_a_memory_as_it_was_before_a_later_write(memory: 
     assert memory.get(NOTE).content == "an old note"
     declared = event_of(memory.store, report.case)
     assert soundness_violations(before, declared, memory.store.snapshot()) == ()
+
+
+def test_a_run_that_broke_off_writes_on_what_it_had_written(memory: Memory) -> None:
+    broken = True
+
+    def agent(run: Recorder) -> None:
+        ask = run.input("one and two", id="ask")
+        here = city(run)
+        run.remember("one", uses=[ask], id="note")
+        if broken:
+            raise KeyboardInterrupt
+        run.remember("two", uses=[ask], id="note")
+        run.answer(lambda: here.content, uses=[here], id="answer")
+
+    live(memory, agent)
+    broken = False
+    assert recovered(memory, agent) == "Lyon"
+    assert memory.get(NOTE).content == "two"

@@ -401,9 +401,11 @@ def _run(taken: Awaitable[object]) -> None:
 
 
 def _written_since(store: Store, cascade: Cascade, chosen: RecoveryPlan) -> list[Key]:
-    """Memories that the run wrote and that say something else since, which the fault does not reach."""
-    members = {member.key for member in cascade.members}
-    return list(store.served(sorted(chosen.trace.writers.keys() - members)))
+    """Memories that the run wrote and that others have written since, which the fault does not reach."""
+    writers = chosen.trace.writers
+    served = store.served(sorted(writers.keys() - {member.key for member in cascade.members}))
+    own = {arc.child for arc in store.support(sorted(served)) if arc.parent in writers[arc.child]}
+    return [key for key in served if key not in own]
 
 
 def _memories(keys: Iterable[Key]) -> tuple[Key, ...]:
