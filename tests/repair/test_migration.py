@@ -323,3 +323,34 @@ def test_why_a_chain_was_not_carried_over_is_told_and_nothing_of_the_chain(tmp_p
             assert why in reasons[id]
             assert account not in reasons[id]
             assert account not in memory.explain(id).why
+
+
+def test_a_chain_follows_the_interfaces_it_stands_on_and_no_other_of_the_event(tmp_path: Path) -> None:
+    """Two users have tools of the same name; one of their chains is read off another."""
+    fetched: Json = {"renamed_from": "get", "arguments": {"id": {}, "key": {"default": "account-4711"}}}
+    new = {
+        "4": interface(fetch=fetched),
+        "42": interface(get={"arguments": {"id": {}, "lang": {"default": "en"}}}),
+    }
+    chain = json.dumps({"steps": [{"name": "s", "tool": "get", "arguments": {"id": 1}}]})
+    with Memory.open(tmp_path / "a.db") as memory:
+        tools, chains = {}, {}
+        for user in new:
+            scope = ("user", user)
+            tools[user] = memory.record(interface(get={"arguments": {"id": {}}}), id="tools", scope=scope)
+            chains[user] = tools[user]
+            for id in ("first", "chain"):
+                recipe = Recipe(operator="rewrite-chain")
+                with memory.deriving(kind=Kind.SKILL, arch=Arch.CHAIN, recipe=recipe, scope=scope) as d:
+                    d.read(chains[user])
+                    chains[user] = d.write(chain, id=id)
+        delta = {tools[user]: Interface(key=tools[user], content=text) for user, text in new.items()}
+        memory.repair(memory.migrate(delta, reason="new tools", actor="me"))
+        arguments = {}
+        for user, key in chains.items():
+            (step,) = read_procedure(parse(memory.get(key).content)).steps
+            arguments[user] = (step.tool, dict(step.arguments))
+        assert arguments == {
+            "4": ("fetch", {"id": 1, "key": "account-4711"}),
+            "42": ("get", {"id": 1, "lang": "en"}),
+        }

@@ -31,8 +31,6 @@ class Footing:
 
     Attributes
     ----------
-    interfaces
-        kappa_e: root -> content of what supersedes it; empty unless the event migrates.
     fresh
         X_Delta and kappa_e: what the event has brought, as it is served now.
     """
@@ -52,11 +50,12 @@ class Footing:
         replacing = set() if isinstance(event.delta, Deletion) else {*cascade.roots, *self._instead.values()}
         self._served = store.served(sorted(parents | replacing))
         self._standing = self._served_standing()
-        self.interfaces = self._interfaces(event)
+        self._interfaces = self._interfaces_of(event)
+        self._beneath = self._beneath_interfaces(cascade) if len(self._interfaces) > 1 else {}
         winners = event.delta.winners if isinstance(event.delta, Settlement) else {}
         there = [winners.get(root, root) for root in cascade.roots]
         replaced = (self._served[key].content for key in there if key in self._served)
-        self.fresh = (*replaced, *self.interfaces.values())
+        self.fresh = (*replaced, *self._interfaces.values())
 
     def _served_standing(self) -> dict[Key, Standing]:
         """What is served at the beginning, each with the digest that the store has of it."""
@@ -71,11 +70,45 @@ class Footing:
             standing[key] = Standing(key=key, version=there.version, digest=digest, kind=there.kind)
         return standing
 
-    def _interfaces(self, event: RepairEvent) -> dict[Key, str]:
+    def _interfaces_of(self, event: RepairEvent) -> dict[Key, str]:
         if not isinstance(event.delta, Migration):
             return {}
         pairs = ((root, self._served.get(new.key)) for root, new in event.delta.interfaces.items())
         return {root: there.content for root, there in pairs if there is not None}
+
+    def _beneath_interfaces(self, cascade: Cascade) -> dict[Key, int]:
+        """Member -> the interfaces it stands on, however far: bit i for the i-th; O(interfaces x arcs)."""
+        above: defaultdict[Key, list[Key]] = defaultdict(list)
+        for arc in cascade.support:
+            if arc.relation in PROPAGATING:
+                above[arc.parent].append(arc.child)
+        for suspicions in self._suspected.values():
+            for suspicion in suspicions:
+                above[suspicion.parent].append(suspicion.child)
+        beneath: defaultdict[Key, int] = defaultdict(int)
+        for place, root in enumerate(self._interfaces):
+            for key in {root, self._instead.get(root, root)}:  # a member made again reads the new one
+                beneath[key] |= 1 << place
+        waiting = list(beneath)
+        while waiting:
+            key = waiting.pop()
+            for child in above.get(key, ()):
+                if beneath[child] | beneath[key] != beneath[child]:
+                    beneath[child] |= beneath[key]
+                    waiting.append(child)
+        return dict(beneath)
+
+    def interfaces(self, key: Key) -> dict[Key, str]:
+        """kappa_e: root -> content of what supersedes it, of the roots that the member stands on.
+
+        Another's would be words of elsewhere, and might say other things of the same tool.
+        """
+        if len(self._interfaces) < 2:
+            return self._interfaces
+        beneath = self._beneath.get(key, 0)
+        return {
+            root: text for place, (root, text) in enumerate(self._interfaces.items()) if beneath >> place & 1
+        }
 
     def __contains__(self, key: Key) -> bool:
         """Whether it may be read now."""

@@ -38,7 +38,7 @@ class Giver:
                 key=key,
                 inputs=self.footing.inputs(key),
                 params=recipe.params,
-                interfaces=self.footing.interfaces,
+                interfaces=self.footing.interfaces(key),
                 own=self.store.before_image(key) if reads_own else None,
                 schema=recipe.schema,
             ),

@@ -46,7 +46,8 @@ class Call:
     params
         Of the recipe.
     interfaces
-        kappa_e: old interface -> content of the one that supersedes it (empty unless the event migrates).
+        kappa_e: old interface -> content of the one that supersedes it, of those that the artifact stands on
+        (empty unless the event migrates).
     own
         The before-image of the artifact itself, where `may_read_own` holds, else None.
     schema
