@@ -18,6 +18,7 @@ from memorepair.adapters.registry import KINDS
 from memorepair.cli import app
 from memorepair.errors import MemoRepairError
 from memorepair.facade import Memory
+from memorepair.graphs.terms import Kind
 from memorepair.memory.artifact import Draft, Embedding, Key, Read
 from memorepair.memory.exchange import Successor
 from memorepair.memory.sqlite import SqliteStore
@@ -106,6 +107,9 @@ OUTSIDE: dict[str, Callable[[Memory, Key], object]] = {
     "picture_of": lambda memory, key: [picture_of(memory, case.id) for case in memory.store.cases()],
 }
 """Doors built on them."""
+
+FOR_PEOPLE = {"history", "audit_provenance", "probe", "checkup", "housekeeper", "export_jsonl"}
+"""Those that give content to a person: inside a derivation it counts for nothing (docs/capture.md)."""
 
 REVIEWING = {"inspect", "sign_export"}
 """Content behind the barrier, for a person; each leaves an entry in the journal."""
@@ -349,6 +353,24 @@ def test_no_command_shows_what_is_gone(house: House, how: tuple[str, ...], tmp_p
             break
     if page.exists():
         assert CANARY not in page.read_text()
+
+
+@pytest.mark.parametrize("name", [*SERVING, *OUTSIDE])
+def test_what_a_door_gives_inside_a_derivation_counts_as_read(tmp_path: Path, name: str) -> None:
+    with Memory.open(tmp_path / "a.db") as memory:
+        # Two that say the same: a door that compares them has something to tell.
+        for id in ("one", "other"):
+            shown = Key(SCOPE, id)
+            memory.record(f"The boat {CANARY} sails for Lagos", id=id, scope=SCOPE, embedding=POINT)
+        memory.store.write([Draft(key=Key(SCOPE, "lone"), content=f"{CANARY} sails", kind=Kind.SUMMARY)])
+        with memory.run(task="sail", scope=SCOPE) as run:
+            run.answer(CANARY, uses=[run.read(shown)])
+        with memory.deriving(kind="summary") as d:
+            answer = told(partial((SERVING | OUTSIDE)[name], memory, shown))
+            key = d.write("made of it", id="made")
+        counted = bool(memory.explain(key).parents)
+        assert counted is (CANARY.lower() in answer.lower() and name not in FOR_PEOPLE)
+        assert name not in FOR_PEOPLE or CANARY.lower() in answer.lower()
 
 
 def test_a_score_says_nothing_of_what_is_out_of_service(tmp_path: Path) -> None:
