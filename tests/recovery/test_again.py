@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memorepair.errors import UnknownId, Withdrawn
+from memorepair.errors import TraceMismatch, UnknownId, Withdrawn
 from memorepair.facade import Memory
 from memorepair.memory.artifact import Json, Key
 from memorepair.recovery import Effect, Recorder, RecoveryReport, Tool
@@ -97,3 +97,65 @@ def test_a_memory_that_two_recovered_runs_write_is_validated_as_the_last_one_lea
     report = recovered(memory, agent, agent)
     assert report.answer == memory.get(NOTE).content == "run r1: home is Lyon"
     assert memory.get(Key(RUN, "answer")).content == "run r: home is Lyon"
+
+
+@pytest.mark.parametrize("spoken", [False, True])
+def test_what_a_new_branch_writes_stands_after_what_the_run_had_written_itself(
+    memory: Memory, spoken: bool
+) -> None:
+    """But not over what somebody has said since."""
+
+    def agent(run: Recorder) -> None:
+        ask = run.input("a note", id="ask")
+        home = run.read(HOME, id="home")
+        run.remember("one", uses=[ask], id="note")
+        seen = [home]
+        if home.content.endswith("Lyon"):
+            run.remember("two", uses=[ask], id="note")
+            seen.append(run.read(NOTE, id="seen"))
+        run.answer(lambda: ", ".join(one.content for one in seen), uses=seen, id="answer")
+
+    live(memory, agent)
+    if spoken:
+        memory.record("a word of her own", id="note", scope=SCOPE)
+    last = memory.get(NOTE).content
+    report = recovered(memory, agent)
+    assert report.answer == "home is Lyon, two"
+    assert memory.get(NOTE).content == ("a word of her own" if spoken else "two")
+    memory.undo(report.case, reason="hers after all", actor="me")
+    assert memory.get(NOTE).content == last
+
+
+@pytest.mark.parametrize("when", ["before", "by the run", "meanwhile"])
+def test_a_read_that_holds_has_seen_what_the_replay_newly_writes_before_it(memory: Memory, when: str) -> None:
+    """Else its answer is not that of the right run, and no arc tells. What was said meanwhile came after."""
+    first = True
+
+    def agent(run: Recorder) -> None:
+        ask = run.input("a note", id="ask")
+        home = run.read(HOME, id="home")
+        if when == "by the run":
+            run.remember("old", uses=[ask], id="note")
+        if home.content.endswith("Lyon"):
+            run.remember("new", uses=[home], id="note")
+        if when == "meanwhile" and first:
+            memory.record("hers", id="note", scope=SCOPE)
+        note = run.read(NOTE, id="note")
+        run.answer(lambda: note.content, uses=[note], id="answer")
+
+    if when == "before":
+        memory.record("old", id="note", scope=SCOPE)
+    live(memory, agent)
+    first = False
+    if when == "meanwhile":
+        assert recovered(memory, agent).answer == "hers"
+        return
+    with pytest.raises(TraceMismatch) as stopped:
+        recovered(memory, agent)
+    assert stopped.value.witness == Key(RUN, "note")
+    (case,) = memory.store.cases()
+    memory.undo(case, reason="name both", actor="me")
+    both = {HOME: "home is Lyon", Key(RUN, "note"): "new"}
+    report = memory.recover("r", both, replacements=both, agent=agent, reason="not hers", actor="me")
+    assert report.answer == memory.get(NOTE).content == "new"
+    assert memory.store.check() == []

@@ -129,6 +129,7 @@ class Replay(Recorder):
         self._begun = begun
         self._drafts: dict[Key, Draft] = {}
         self._put_off: dict[Key, _PutOff] = {}
+        self._anew: set[Key] = set()  # memories whose last writing here the run had not come to
         self._frozen: dict[Key, None] = {}
         self._memory = Standing(store, trace.writers, back, self._frozen)
         self._calls = 0
@@ -216,9 +217,12 @@ class Replay(Recorder):
                     f"{mutation.key} wrote another memory when it was recorded", witness=mutation.key
                 )
             self._read_back(recorded, mutation)
+            self._anew.discard(memory.key)
             if memory.key in self._drafts:  # by an earlier write, taken again: this one stands
                 self._forget_former(memory.key)
             return memory.key
+        if recorded is None:
+            self._anew.add(memory.key)
         reads = (*mutation.reads, *memory.reads)
         if recorded is None or mutation.key in self._again or memory.key in self._drafts:
             self._bring(read.key for read in reads)
@@ -284,12 +288,28 @@ class Replay(Recorder):
     def _look(self, key: Key, name: str) -> tuple[Said, int | None]:
         recorded = self._trace.steps.get(Key(self._steps, name))
         if recorded is not None and self._holds(recorded):
+            self._require_seen(key, recorded)
             return "", None  # read back as a step
         if key in self._put_off:
             return lambda: self._drafts[key].content, None  # made with what is made of it
         if key in self._drafts:
             return self._drafts[key].content, None
         return self._memory.read(key)
+
+    def _require_seen(self, key: Key, recorded: Recorded) -> None:
+        """A read that holds has read nothing of what the replay has newly written before it: no arc tells.
+
+        What others wrote while the run went on may have come between, and is read back.
+        """
+        if key not in self._anew or self._served[recorded.key].content == self._drafts[key].content:
+            return
+        read = {arc.read_version for arc in recorded.support if arc.parent == key}
+        if read & self._memory.known_versions(key, self._trace.steps[self.task].listing.created_at):
+            raise TraceMismatch(
+                f"{recorded.key} had read what {key} said before the replay wrote it: name that step too, "
+                "with what it says instead",
+                witness=recorded.key,
+            )
 
     # steps --------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from memorepair.errors import TraceMismatch, UnknownId
-from memorepair.memory.artifact import Draft, Key, Scope, State
+from memorepair.memory.artifact import SERVING, Draft, Key, Scope, State
 from memorepair.memory.store import Store
 
 
@@ -92,6 +92,23 @@ class Standing:
                 former = self._stood(key)
                 said[key] = None if former is None else former.draft.content
         return said
+
+    def known_versions(self, memory: Key, before: int) -> set[int]:
+        """The versions that were there before a time (ns), and those that the run has written itself.
+
+        O(versions of the memory).
+        """
+        writers = self._writers.get(memory, ())
+        known = set()
+        for one in self._store.history(memory):
+            if one.state in SERVING:
+                own = memory in self._last
+            else:
+                drafts = self._store.drafts([(memory, one.version)]).values()
+                own = any(read.key in writers for draft in drafts for read in draft.reads)
+            if own or one.created_at < before:
+                known.add(one.version)
+        return known
 
     def _stood(self, memory: Key) -> Former | None:
         """The version that stood when the steps passed had written theirs.

@@ -364,9 +364,11 @@ class _Audit:
                 yield Violation(law=5, key=key, what=what, witness=(version, view.state, then.state))
 
     def _written_again(self, key: Key) -> bool:
-        """Whether a step of the cascade that was taken again has written the key."""
+        """Whether a step that a replay has taken again, or newly, has written the key."""
+        validated = self.after.current[key].validated
         return self.event.kind is EventKind.RECOVER and any(
-            parent in self.grounded and self.after.current[parent].kind is Kind.MEMORY_MUTATION
+            (parent in self.grounded or (validated and parent not in self.before.current))
+            and self.after.current[parent].kind is Kind.MEMORY_MUTATION
             for parent, _ in self.read_after.get(key, ())
         )
 
