@@ -314,6 +314,33 @@ def test_what_comes_out_the_same_is_not_served_again_with_a_description_that_tel
         assert store.get(key("r")).metadata == {"of": "x"}
 
 
+@dataclass
+class Stubborn:
+    """Says what it was told to, whatever its sources say."""
+
+    says: str
+
+    def generate(self, request: Request) -> Generated:
+        return Generated(text=self.says, cites=tuple(source.key for source in request.sources))
+
+
+def test_what_is_put_right_elsewhere_excuses_no_withdrawn_word() -> None:
+    """Two were mixed up, and are exchanged in one event: what is right of one stays wrong of the other."""
+    one, other = (
+        "The account is 4711-0815-22 at Bank of Lyon.",
+        "The account is 9822-3311-77 at Bank of Oslo.",
+    )
+    stubborn = Operators([RegenOperator(name="summarise", generator=Stubborn(one))])
+    recipe = Recipe(operator="summarise")
+    with memory() as store:
+        store.write([Draft(key=key("a"), content=one), Draft(key=key("b"), content=other)])
+        store.write([summary("of a", "a", recipe=recipe), summary("of b", "b", recipe=recipe)])
+        report = repaired(store, correction(a=other, b=one), stubborn)
+        fates = {member.key.id: (member.fate, member.why) for member in report.members}
+        assert fates["of a"] == (Fate.FAILED, "canary: it repeats withdrawn content of t::a")
+        assert fates["of b"][0] is Fate.REPUBLISHED
+
+
 # params ----------------------------------------------------------------------------------------------
 
 

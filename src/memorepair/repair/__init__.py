@@ -20,6 +20,7 @@ outcomes     what became of each step
 footing      what each member stands on, as the repair goes on
 bygone       what the withdrawn artifacts said
 ordering     the members, each after what it reads
+origins      which roots of the event a member stands on
 giving       what the operator of a step is called with
 judging      whether a step may run, and what it made be staged
 execution    a plan carried out, with early cutoff

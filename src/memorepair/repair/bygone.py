@@ -8,7 +8,7 @@ from functools import cached_property
 from memorepair.memory.artifact import Artifact, Key, State
 from memorepair.memory.store import Store
 from memorepair.repair.cascade import Cascade
-from memorepair.repair.checks.marks import Run, marked, unsaid
+from memorepair.repair.checks.marks import Run, marked
 from memorepair.repair.events import Deletion, RepairEvent
 from memorepair.repair.footing import Footing
 
@@ -48,12 +48,12 @@ class Bygone:
 
     @cached_property
     def root_marks(self) -> Mapping[Run, Key]:
-        """Marks of what the roots said and nothing that the event has brought says still."""
+        """Marks of what the roots said."""
         marks: dict[Run, Key] = {}
         for root, texts in self._said.items():
             for text in texts:
                 marks |= marked({root: text})
-        return unsaid(marks, self._footing.fresh)
+        return marks
 
     @cached_property
     def _said(self) -> Mapping[Key, Sequence[str]]:

@@ -11,8 +11,9 @@ from memorepair.memory.artifact import Key, Read
 from memorepair.memory.exchange import SupportArc, SuspectedArc
 from memorepair.memory.store import Store
 from memorepair.repair.cascade import Cascade
-from memorepair.repair.events import Deletion, Migration, RepairEvent, Settlement
+from memorepair.repair.events import Deletion, Migration, RepairEvent
 from memorepair.repair.operators.operator import Input
+from memorepair.repair.origins import Origins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +28,7 @@ class Standing:
 
 
 class Footing:
-    """The recorded parents of each member, and what stands for each of them: served, or a result so far.
-
-    Attributes
-    ----------
-    fresh
-        X_Delta and kappa_e: what the event has brought, as it is served now.
-    """
+    """The recorded parents of each member, and what stands for each of them: served, or a result so far."""
 
     def __init__(self, store: Store, event: RepairEvent, cascade: Cascade, members: Sequence[Key]) -> None:
         self._store = store
@@ -50,12 +45,10 @@ class Footing:
         replacing = set() if isinstance(event.delta, Deletion) else {*cascade.roots, *self._instead.values()}
         self._served = store.served(sorted(parents | replacing))
         self._standing = self._served_standing()
-        self._interfaces = self._interfaces_of(event)
-        self._beneath = self._beneath_interfaces(cascade) if len(self._interfaces) > 1 else {}
-        winners = event.delta.winners if isinstance(event.delta, Settlement) else {}
-        there = [winners.get(root, root) for root in cascade.roots]
-        replaced = (self._served[key].content for key in there if key in self._served)
-        self.fresh = (*replaced, *self._interfaces.values())
+        self._migrates = isinstance(event.delta, Migration)
+        made_from = [(arc.parent, arc.child) for arc in cascade.support if arc.relation in PROPAGATING]
+        made_from += [(one.parent, one.child) for some in self._suspected.values() for one in some]
+        self._origins = Origins({root: self._instead.get(root, root) for root in cascade.roots}, made_from)
 
     def _served_standing(self) -> dict[Key, Standing]:
         """What is served at the beginning, each with the digest that the store has of it."""
@@ -70,45 +63,22 @@ class Footing:
             standing[key] = Standing(key=key, version=there.version, digest=digest, kind=there.kind)
         return standing
 
-    def _interfaces_of(self, event: RepairEvent) -> dict[Key, str]:
-        if not isinstance(event.delta, Migration):
-            return {}
-        pairs = ((root, self._served.get(new.key)) for root, new in event.delta.interfaces.items())
-        return {root: there.content for root, there in pairs if there is not None}
+    def _brought(self, key: Key) -> dict[Key, str]:
+        """Root -> what stands in its place, of the roots that the member stands on.
 
-    def _beneath_interfaces(self, cascade: Cascade) -> dict[Key, int]:
-        """Member -> the interfaces it stands on, however far: bit i for the i-th; O(interfaces x arcs)."""
-        above: defaultdict[Key, list[Key]] = defaultdict(list)
-        for arc in cascade.support:
-            if arc.relation in PROPAGATING:
-                above[arc.parent].append(arc.child)
-        for suspicions in self._suspected.values():
-            for suspicion in suspicions:
-                above[suspicion.parent].append(suspicion.child)
-        beneath: defaultdict[Key, int] = defaultdict(int)
-        for place, root in enumerate(self._interfaces):
-            for key in {root, self._instead.get(root, root)}:  # a member made again reads the new one
-                beneath[key] |= 1 << place
-        waiting = list(beneath)
-        while waiting:
-            key = waiting.pop()
-            for child in above.get(key, ()):
-                if beneath[child] | beneath[key] != beneath[child]:
-                    beneath[child] |= beneath[key]
-                    waiting.append(child)
-        return dict(beneath)
+        What another root got would be words of elsewhere: it might say other things of the same tool, or
+        excuse what this member's root must not say any more.
+        """
+        places = ((root, self._served.get(self._instead.get(root, root))) for root in self._origins.of(key))
+        return {root: there.content for root, there in places if there is not None}
 
     def interfaces(self, key: Key) -> dict[Key, str]:
-        """kappa_e: root -> content of what supersedes it, of the roots that the member stands on.
+        """kappa_e: root -> content of what supersedes it, of what the member stands on."""
+        return self._brought(key) if self._migrates else {}
 
-        Another's would be words of elsewhere, and might say other things of the same tool.
-        """
-        if len(self._interfaces) < 2:
-            return self._interfaces
-        beneath = self._beneath.get(key, 0)
-        return {
-            root: text for place, (root, text) in enumerate(self._interfaces.items()) if beneath >> place & 1
-        }
+    def fresh(self, key: Key) -> tuple[str, ...]:
+        """X_Delta or kappa_e, of what the member stands on, as it is served now."""
+        return tuple(self._brought(key).values())
 
     def __contains__(self, key: Key) -> bool:
         """Whether it may be read now."""

@@ -44,7 +44,7 @@ class Giver:
             ),
             root_marks=self.bygone.root_marks,
             parent_texts=self.bygone.parent_texts(key),
-            fresh=self.footing.fresh,
+            fresh=self.footing.fresh(key),
             forget=self._forget(key) if mode is Mode.PARAM else (),
         )
 

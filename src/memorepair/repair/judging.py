@@ -46,7 +46,7 @@ class Judge:
         if not tells(old, gone) and not recipe_tells(recipe, gone):
             return False
         said = tuple(source.content for source in self.footing.inputs(key))
-        gone = replace(gone, allowed=(old.content, *said, *self.footing.fresh))
+        gone = replace(gone, allowed=(old.content, *said, *self.footing.fresh(key)))
         return tells(old, gone) or recipe_tells(recipe, gone)
 
     def admit(self, given: Given) -> tuple[tuple[Verdict, ...], str | None]:

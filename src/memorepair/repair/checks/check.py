@@ -55,7 +55,7 @@ class Given:
     parent_texts
         The artifact's other parents that are out of service, as they were withdrawn.
     fresh
-        What the event brought: replacements, interfaces.
+        What the event brought for what the artifact stands on: replacements, interfaces.
     forget
         Of a model: the sources it was trained on that are gone, as they were read; those whose content is
         left.
