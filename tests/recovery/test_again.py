@@ -159,3 +159,26 @@ def test_a_read_that_holds_has_seen_what_the_replay_newly_writes_before_it(memor
     report = memory.recover("r", both, replacements=both, agent=agent, reason="not hers", actor="me")
     assert report.answer == memory.get(NOTE).content == "new"
     assert memory.store.check() == []
+
+
+def test_a_read_released_with_one_run_stands_though_the_next_run_writes_on(memory: Memory) -> None:
+    """It had read the note before its run wrote it, and reads that version still."""
+
+    def asks(run: Recorder) -> None:
+        home = run.read(HOME, id="home")
+        run.answer(lambda: home.content, uses=[home], id="answer")
+
+    def writes(run: Recorder) -> None:
+        note = run.read(NOTE, id="note")
+        home = run.read(HOME, id="home")
+        run.remember(lambda: f"{home.content} for good", uses=[home], id="note")
+        after = run.read(NOTE, id="after")
+        run.answer(lambda: f"{note.content}: {after.content}", uses=[note, after], id="answer")
+
+    memory.record("old", id="note", scope=SCOPE)
+    live(memory, asks, writes)
+    report = recovered(memory, asks, writes)
+    assert report.answer == "old: home is Lyon for good"
+    assert memory.get(NOTE).content == "home is Lyon for good"
+    (arc,) = memory.store.support([Key((*SCOPE, "run:r1"), "note")])
+    assert memory.history(NOTE)[arc.read_version - 1].content == "old"

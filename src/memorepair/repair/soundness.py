@@ -258,10 +258,22 @@ class _Audit:
         return (
             self.event.kind is EventKind.RECOVER
             and self.after.current[key].kind is Kind.MEMORY_READ
-            and self.standing[key] is not _Standing.RELEASED
+            and (self.standing[key] is not _Standing.RELEASED or self._overtaken(parent))
             and (parent, version) not in self.former
             and view is not None
             and _in_history(view)
+        )
+
+    def _overtaken(self, key: Key) -> bool:
+        """Whether the replay of another run has written a key, after what read it was released."""
+        now = self.after.current[key]
+        return (
+            now.validated
+            and (key, now.version) not in self.before.versions
+            and any(
+                self.after.current[parent].kind is Kind.MEMORY_MUTATION
+                for parent, _ in self.read_after.get(key, ())
+            )
         )
 
     def _may_read_own(self, key: Key, version: int) -> bool:
@@ -278,7 +290,7 @@ class _Audit:
         for parent, version in reads:
             if self.standing.get(parent) is _Standing.RELEASED or not self._served(parent):
                 continue
-            now = self.after.current[parent]
+            now = self._stood_on(key, parent)
             again = now.kind is Kind.MEMORY_MUTATION and now.version != version
             if again or self.before.versions[parent, version].digest != now.digest:
                 self._fault(2, key, "a release although a parent changed", parent)
@@ -286,6 +298,13 @@ class _Audit:
             there = arc.child == key and arc.child_version == view.version and arc.parent in self.cascade
             if there and self.standing.get(arc.parent) is not _Standing.RELEASED:
                 self._fault(2, key, "a release although a suspected parent changed", arc.parent)
+
+    def _stood_on(self, key: Key, parent: Key) -> VersionView:
+        """The version of a parent on which something was released."""
+        for one, version in self.read_after.get(key, ()):
+            if one == parent and self._reads_the_past(key, parent, version):
+                return self.after.versions[parent, version]
+        return self.after.current[parent]
 
     def _ground(self) -> None:
         # The least fixpoint: a key is grounded once it has no fault of its own and all it reads of the
