@@ -453,3 +453,18 @@ def test_a_run_that_broke_off_writes_on_what_it_had_written(memory: Memory) -> N
     broken = False
     assert recovered(memory, agent) == "Lyon"
     assert memory.get(NOTE).content == "two"
+
+
+def test_a_search_that_holds_finds_what_the_new_branch_writes_as_well(memory: Memory) -> None:
+    memory.record("a word before", id="other", scope=SCOPE)
+
+    def agent(run: Recorder) -> None:
+        here = city(run)
+        if here.content == "Lyon":
+            run.remember(lambda: f"a word of {here.content}", uses=[here], id="note")
+        seen = run.recall("word", id="seen")
+        says = sorted(one.content for one in seen)
+        run.answer(lambda: f"{here.content}: {says}", uses=[here, *seen], id="answer")
+
+    live(memory, agent)
+    assert recovered(memory, agent) == "Lyon: ['a word before', 'a word of Lyon']"

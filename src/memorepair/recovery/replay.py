@@ -262,13 +262,15 @@ class Replay(Recorder):
             return self._search(query, scope, limit)
         if any(self._is_other(step.recipe.params.get("query"), query) for step in reads):
             raise TraceMismatch(f"{name} searched for something else when it was recorded", witness=name)
-        found = [
+        found = dict.fromkeys(
             key
             for step in reads
             for _, key, relation in step.named
             if relation is Relation.CITE and key.scope != self._steps
-        ]
-        return list(dict.fromkeys(found))
+        )
+        if len(found) < limit:  # what the replay has written by now is found beside
+            found |= dict.fromkeys(key for key, text in self._own(scope).items() if _has(text, query))
+        return list(found)[:limit]
 
     def _is_other(self, kept: Json, query: str) -> bool:
         """Whether it was another query; one that came from a store of another key cannot be compared."""
@@ -277,13 +279,15 @@ class Replay(Recorder):
 
     def _search(self, query: str, scope: Scope, limit: int) -> list[Key]:
         """A search in memory as it stands at this place of the run."""
-        self._bring([key for key in self._put_off if key.scope == scope])
-        written = {key: draft.content for key, draft in self._drafts.items() if key.scope == scope}
-        here = self._memory.differing(scope) | written
-        words = query.casefold().split()
-        mine = [key for key, text in here.items() if text and all(one in text.casefold() for one in words)]
+        here = self._memory.differing(scope) | self._own(scope)
+        mine = [key for key, text in here.items() if text is not None and _has(text, query)]
         stored = self._store.search(query, scope=scope, limit=limit + len(here))
         return [*mine, *(hit.artifact.key for hit in stored if hit.artifact.key not in here)][:limit]
+
+    def _own(self, scope: Scope) -> dict[Key, str]:
+        """What the replay has written to a scope so far, what was put off included."""
+        self._bring([key for key in self._put_off if key.scope == scope])
+        return {key: draft.content for key, draft in self._drafts.items() if key.scope == scope}
 
     def _look(self, key: Key, name: str) -> tuple[Said, int | None]:
         recorded = self._trace.steps.get(Key(self._steps, name))
@@ -395,6 +399,12 @@ class Replay(Recorder):
         recorded = self._trace.steps.get(call.action.key)
         if recorded is not None and recorded.effect in ONCE and call.result.key not in self._trace.steps:
             require_again(call.action.key, said(call.action.say), self._approved)
+
+
+def _has(text: str, query: str) -> bool:
+    """Whether a search for the words of a query would find a text."""
+    folded = text.casefold()
+    return all(word in folded for word in query.casefold().split())
 
 
 def _is_newest(read: Read, memory: Key) -> bool:
