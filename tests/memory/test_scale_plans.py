@@ -129,3 +129,27 @@ def test_what_is_barred_is_listed_from_the_barrier(memory: Memory) -> None:
     assert [one.key.id for one in memory.list(state="active", limit=5)] == ["b0", "b1", "b2", "b3", "c0"]
     assert memory.list(state="withdrawn", scope=("t",)) == []
     assert memory.list(state="withdrawn", kind="summary") == []
+
+
+@pytest.mark.parametrize("texts", [2, 1_000_000])
+def test_a_deletion_is_linear_in_the_versions_of_its_root(tmp_path: Path, texts: int) -> None:
+    """Counted in instructions of the database: versions that say the same, others nothing twice."""
+
+    def instructions(versions: int) -> int:
+        counted = 0
+
+        def count() -> int:
+            nonlocal counted
+            counted += 1
+            return 0
+
+        with Memory.open(tmp_path / f"{versions}.db") as memory:
+            for number in range(versions):
+                memory.record(f"the lamp is {number % texts}", id="lamp", scope=("s",))
+            db = memory.store._db.raw
+            db.set_progress_handler(count, 100)
+            memory.delete("s::lamp", reason="gone", actor="me")
+            db.set_progress_handler(None, 0)
+        return counted
+
+    assert instructions(400) < 3 * instructions(200)

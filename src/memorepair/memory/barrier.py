@@ -49,7 +49,8 @@ _FOLLOWED = ", ".join(str(int(relation)) for relation in sorted(PROPAGATING))
 # current version are followed whatever version of the source was read. Arcs into former versions matter
 # because a former version may still be read: by an artifact that was derived from it and not since, and by
 # `history`. Where a version is in, so are the former ones of the same artifact that say the same, in whatever
-# letters: `history` would else go on saying what left.
+# letters: `history` would else go on saying what left. A former one leads to the next of them, the last to
+# the first: so the set is closed in as many steps as it has members.
 _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
     SELECT value FROM json_each(?1)
     UNION SELECT arc.dst FROM cascade CROSS JOIN arc ON arc.src = x AND arc.rel IN ({_FOLLOWED})
@@ -62,9 +63,15 @@ _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
         CROSS JOIN version o ON o.aid = x AND o.vid <> a.cur
         CROSS JOIN version v ON v.vid = a.cur AND v.words = o.words
         WHERE NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = o.vid)
-    UNION SELECT -o.vid FROM cascade CROSS JOIN version v ON v.vid = -x CROSS JOIN artifact a ON a.aid = v.aid
-        CROSS JOIN version o ON o.aid = v.aid AND o.vid <> a.cur AND o.vid <> v.vid AND v.words = o.words
-        WHERE NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = o.vid)"""  # noqa: S608  integers of an enumeration
+    UNION SELECT -coalesce(
+            (SELECT o.vid FROM version o WHERE o.aid = v.aid AND o.words = v.words AND o.vid > v.vid
+                AND o.vid <> a.cur AND NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = o.vid)
+                ORDER BY o.vid LIMIT 1),
+            (SELECT o.vid FROM version o WHERE o.aid = v.aid AND o.words = v.words AND o.vid < v.vid
+                AND o.vid <> a.cur AND NOT EXISTS(SELECT 1 FROM barrier b WHERE b.vid = o.vid)
+                ORDER BY o.vid LIMIT 1),
+            v.vid)
+        FROM cascade CROSS JOIN version v ON v.vid = -x CROSS JOIN artifact a ON a.aid = v.aid"""  # noqa: S608  integers of an enumeration
 
 # A suspected arc is followed as a recorded one is: out of a current version whatever version was suspected,
 # out of a former one where it was that; into the artifact while the suspected version is current.

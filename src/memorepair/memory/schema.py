@@ -25,6 +25,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             no INTEGER NOT NULL, born INTEGER NOT NULL, kind INTEGER NOT NULL, arch INTEGER NOT NULL,
             size INTEGER NOT NULL, digest BLOB NOT NULL, words BLOB NOT NULL, made BLOB NOT NULL,
             UNIQUE(aid, no))""",
+        "CREATE INDEX version_words ON version(aid, words)",
         """CREATE TABLE barrier(
             vid INTEGER PRIMARY KEY REFERENCES version, state INTEGER NOT NULL, cause INTEGER)""",
         "CREATE INDEX barrier_cause ON barrier(cause, state)",
