@@ -231,7 +231,7 @@ def test_labelled_pairs_from_the_door(memory: mr.Memory, real_input: Callable[[s
     assert not asked & named
     # What it takes knowledge of the world to see is a judge's, or is told as left out: never silent.
     told = check_up(memory.store, detectors=["conflicts"]).left_out
-    assert any("rule something out" in one for one in told)
+    assert any("ruling something out" in one for one in told)
     judge = Undecided()
     expected = Expected(judgements=1_000, judge=judge)
     found = check_up(memory.store, detectors=["conflicts"], expected=expected).findings

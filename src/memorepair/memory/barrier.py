@@ -75,7 +75,8 @@ _CASCADE = f"""WITH RECURSIVE cascade(x) AS (
 
 # A suspected arc is followed as a recorded one is: out of a current version whatever version was suspected,
 # out of a former one where it was that; into the artifact while the suspected version is current.
-_SUSPECTED = """UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade
+_SUSPECTED = """
+    UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade
         CROSS JOIN suspected s ON s.src = x AND s.accepted AND (s.firm OR s.p >= ?2)
         CROSS JOIN artifact a ON a.aid = s.dst
     UNION SELECT iif(a.cur = s.dst_vid, s.dst, -s.dst_vid) FROM cascade CROSS JOIN version v ON v.vid = -x
